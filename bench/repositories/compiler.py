@@ -85,14 +85,14 @@ def judge(root: Path) -> list[Judged]:
     with TemporaryDirectory() as name:
         plain = Path(name) / root.resolve().name
         shutil.copytree(root, plain, symlinks=True, ignore=shutil.ignore_patterns(f"*{COMPILER_INDEX_SUFFIX}"))
-        read_records = _read(plain)
-    joined = _read(root)
-    covered = _covered(root, joined)
+        plain_tree = _read(plain)
+    joined_tree = _read(root)
+    covered = _covered(root, joined_tree)
     if not covered:
         raise TruthError(f"{root}: no *{COMPILER_INDEX_SUFFIX} in it covers its files; run an indexer in it first")
-    stated = {(edge.from_key, edge.to_key): edge for edge in _between(joined, covered) if edge.confidence == 1}
-    kept = {(edge.from_key, edge.to_key) for edge in _between(joined, covered)}
-    edges = list(_between(read_records, covered))
+    stated = {(edge.from_key, edge.to_key): edge for edge in _between(joined_tree, covered) if edge.confidence == 1}
+    kept = {(edge.from_key, edge.to_key) for edge in _between(joined_tree, covered)}
+    edges = list(_between(plain_tree, covered))
     edge_pairs = {(edge.from_key, edge.to_key) for edge in edges}
     judged: list[Judged] = []
     for edge in edges:
@@ -132,7 +132,7 @@ def _row(title: str, judged: Sequence[Judged]) -> list[str]:
         title,
         str(len(judged) - counts["missed"]),
         *(str(counts[verdict]) for verdict in ("right", "wrong", "unknown")),
-        *(_share(judged_edge["right"], judged_edge["right"] + judged_edge["wrong"]) for judged_edge in (counts, sure)),
+        *(_share(counter["right"], counter["right"] + counter["wrong"]) for counter in (counts, sure)),
         str(true),
         _share(true - counts["missed"], true),
     ]

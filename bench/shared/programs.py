@@ -115,12 +115,8 @@ class Memory:
 
 def memory(process: int) -> Memory:
     """The memory of a process and all below it together."""
-    used = [used_by_process.memory_full_info() for used_by_process in process_tree(process)]
-    return Memory(
-        sum(used_by_process.rss for used_by_process in used),
-        sum(used_by_process.pss for used_by_process in used),
-        sum(used_by_process.uss for used_by_process in used),
-    )
+    used = [member.memory_full_info() for member in process_tree(process)]
+    return Memory(sum(usage.rss for usage in used), sum(usage.pss for usage in used), sum(usage.uss for usage in used))
 
 
 def folder_bytes(folder: Path) -> int:

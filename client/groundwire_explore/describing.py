@@ -60,8 +60,8 @@ def match_badges(match: QueryMatch) -> tuple[str, ...]:
     neighbour = ("beside a match",) if match.meta.neighbor else ()
     deleted = ("deleted",) if match.meta.deleted else ()
     language = match.language or match.kind
-    language_badge = (printable(language),) if language else ()
-    return (*language_badge, *badges(is_test=match.is_test, is_generated=match.is_generated), *neighbour, *deleted)
+    language_badges = (printable(language),) if language else ()
+    return (*language_badges, *badges(is_test=match.is_test, is_generated=match.is_generated), *neighbour, *deleted)
 
 
 def skip_reason(reason: SkipReason.ValueType) -> str:

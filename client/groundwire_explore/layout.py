@@ -101,5 +101,5 @@ def _crossings(layers: Layers, near: dict[int, list[int]]) -> int:
     for before, after in pairwise(layers):
         places = {node: place for place, node in enumerate(after)}
         links = [(start, places[end]) for start, node in enumerate(before) for end in near[node] if end in places]
-        crossed += sum((link[0] - two[0]) * (link[1] - two[1]) < 0 for link, two in combinations(links, 2))
+        crossed += sum((first[0] - second[0]) * (first[1] - second[1]) < 0 for first, second in combinations(links, 2))
     return crossed

@@ -120,7 +120,7 @@ class Explorer:
         answer = await self._answer([scope, *question.also], question, how)
         exported = markdown(question.q, scope, answer, question.also) if isinstance(answer, Results) else ""
         title = f"{printable(question.q)[:60]} · Ask"
-        return Page("ask.html", title, _told(answer), {**values, "answer": answer, "exported": exported})
+        return Page("ask.html", title, _status(answer), {**values, "answer": answer, "exported": exported})
 
     async def evidence(self, pairs: Pairs) -> Page:
         """A question, and the evidence for a prompt."""
@@ -163,7 +163,7 @@ class Explorer:
             changes.title if isinstance(changes, Problem) else "Two versions." if changes else "There is one version."
         )
         return Page(
-            "versions.html", "Versions", status, {**values, "old": old, "found": changes, "folder": versions.folder}
+            "versions.html", "Versions", status, {**values, "old": old, "changes": changes, "folder": versions.folder}
         )
 
     async def compare(self, pairs: Pairs) -> Page:
@@ -180,7 +180,7 @@ class Explorer:
             answers = list(await asyncio.gather(*pending))
         matches_of_sides = [answer.matches if isinstance(answer, Results) else () for answer in answers]
         moves = [_moves(*matches_of_sides), _moves(*reversed(matches_of_sides))] if answers else []
-        status = "; ".join(f"{name}: {_told(answer)}" for name, answer in zip("AB", answers, strict=False))
+        status = "; ".join(f"{name}: {_status(answer)}" for name, answer in zip("AB", answers, strict=False))
         return Page(
             "compare.html",
             f"{printable(question.q)[:60]} · Compare" if question.q else "Compare",
@@ -208,7 +208,10 @@ class Explorer:
                 "exported": mermaid_graph(surroundings.nodes, surroundings.edges),
             }
         return Page(
-            "node.html", f"{name} · Node", status, {**values, **drawn, "asked": neighbourhood, "found": surroundings}
+            "node.html",
+            f"{name} · Node",
+            status,
+            {**values, **drawn, "neighbourhood": neighbourhood, "surroundings": surroundings},
         )
 
     async def indexes(self, pairs: Pairs) -> Page:
@@ -266,7 +269,7 @@ _NO_INDEX = Problem(
 )
 
 
-def _told(answer: Results | Problem) -> str:
+def _status(answer: Results | Problem) -> str:
     if isinstance(answer, Problem):
         return answer.title
     skipped = len(answer.budget.skipped) if answer.budget else 0

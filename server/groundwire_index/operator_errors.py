@@ -1,4 +1,4 @@
-"""The base of the errors that an operator can correct."""
+"""The base of the errors that an operator can correct, and the failure of a service."""
 
 
 class OperatorError(Exception):

@@ -354,7 +354,7 @@ PURPOSES: tuple[PurposeRow, ...] = (
         signs=_USER_INTERFACES,
     ),
 )
-"""The table, by the numbers of `Purpose`. Of several paths that match, the first in this order counts."""
+"""The table, by the numbers of `Purpose`. Of several signs that a path has, the first in this order counts."""
 
 PROSE_PREFIX = "DOC_"
 """How the corpus types of prose begin."""
@@ -395,7 +395,7 @@ def asked_purposes(question: str) -> frozenset[Purpose]:
     return frozenset(Purpose(number) for number, row in enumerate(PURPOSES) if not words.isdisjoint(row.asking_words))
 
 
-def purpose_factors(wanted: Collection[Purpose]) -> Mapping[str, float]:
+def lowering_factors(wanted: Collection[Purpose]) -> Mapping[str, float]:
     """The factors that lower texts which a question does not ask for, by the names of their purposes."""
     return {
         row.name: row.factor

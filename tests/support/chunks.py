@@ -21,7 +21,7 @@ from groundwire_server.domain.access.lifecycle import Lifecycle
 from groundwire_server.domain.search.search import Filter, MetadataCondition, Retriever
 from groundwire_server.query_embedding.query_vectors import unit_vector
 from support.filter_oracle import passes
-from support.told import Asked
+from support.listed_candidates import Asked
 
 SCOPE = Scope("shop", "main", "v1")
 

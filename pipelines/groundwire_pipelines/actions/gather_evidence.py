@@ -137,31 +137,38 @@ def _reranks(step: GatherSettings, state: PipelineState) -> bool:
 
 def _keep(response: GatherEvidenceResponse, state: PipelineState) -> None:
     """Keeps what the evidence is made of: the matches as hits, and all of its nodes and edges."""
-    matching = sorted(
-        (passage for passage in response.passages if passage.HasField("match")), key=lambda match: match.match.rank
+    matching_passages = sorted(
+        (passage for passage in response.passages if passage.HasField("match")), key=lambda passage: passage.match.rank
     )
     state.retrieval_hits = [
         SearchHit(
-            id=match.id, score=match.match.score, rank=match.match.rank, symbol=match.symbol, location=match.location
+            id=passage.id,
+            score=passage.match.score,
+            rank=passage.match.rank,
+            symbol=passage.symbol,
+            location=passage.location,
         )
-        for match in matching
+        for passage in matching_passages
     ]
-    named_in_question = [match.id for match in response.passages if match.HasField("name")]
-    state.retrieval_seed_nodes = [*(match.id for match in matching), *named_in_question]
+    named_in_question = [passage.id for passage in response.passages if passage.HasField("name")]
+    state.retrieval_seed_nodes = [*(passage.id for passage in matching_passages), *named_in_question]
     if not state.retrieval_seed_nodes:
-        state.retrieval_seed_nodes = [match.id for match in response.named]
+        state.retrieval_seed_nodes = [named_node.id for named_node in response.named]
     state.graph_seed_nodes = list(state.retrieval_seed_nodes)
-    numbers = {match.number: match.id for match in response.passages}
+    numbers = {passage.number: passage.id for passage in response.passages}
     state.graph_expanded_nodes = [
         *(
-            _reached(match, numbers.get(match.edge.number, "") if match.HasField("edge") else "")
-            for match in response.passages
+            _reached(passage, numbers.get(passage.edge.number, "") if passage.HasField("edge") else "")
+            for passage in response.passages
         ),
-        *(_reached(match, "") for match in response.named),
+        *(_reached(named_node, "") for named_node in response.named),
     ]
-    state.graph_edges = [*response.edges, *(match.edge.edge for match in response.passages if match.HasField("edge"))]
+    state.graph_edges = [
+        *response.edges,
+        *(passage.edge.edge for passage in response.passages if passage.HasField("edge")),
+    ]
     state.is_rendered, state.rendered = True, response.rendered
-    state.added = [_shown(match, state) for match in response.passages]
+    state.added = [_shown(passage, state) for passage in response.passages]
 
 
 def _reached(node: Passage | NamedNode, parent_id: str) -> ReachedNode:

@@ -80,7 +80,7 @@ async def _query(step: QuerySettings, state: PipelineState, runtime: Runtime) ->
         words=_words(parsed.text, response.matches),
         is_cut=response.meta.truncated,
     )
-    return Outcome(detail={**detail, **_told(response, state.node_texts)})
+    return Outcome(detail={**detail, **_detail(response, state.node_texts)})
 
 
 def _texts(matches: Sequence[QueryMatch]) -> list[NodeText]:
@@ -150,7 +150,7 @@ def _words(query: str, matches: Sequence[QueryMatch]) -> float | None:
     return max([*shares, *(match.scores.trigram for match in hits if match.scores.HasField("trigram"))], default=None)
 
 
-def _told(response: QueryResponse, kept: Sequence[NodeText]) -> dict[str, str | int | float | bool]:
+def _detail(response: QueryResponse, kept: Sequence[NodeText]) -> dict[str, str | int | float | bool]:
     parents = {parent.id for match in response.matches for parent in match.meta.parents}
     offered = parents | {match.id for match in response.matches}
     return {

@@ -345,7 +345,7 @@ class _Packing:
         left -= self._counter.count(heading) + self._counter.count(layout.more_line(further))
         rows: list[str] = []
         named: list[NamedNode] = []
-        matching = {named_node.node.id for named_node in self._material.choice.matches}
+        match_ids = {match.node.id for match in self._material.choice.matches}
         candidates = nodes[: 2 * _MOST_NAMED]
         edges_of = {node.id: [edge for edge in edges if edge.from_id == node.id] for node in candidates}
         for node in candidates:
@@ -358,7 +358,7 @@ class _Packing:
             left -= tokens
             rows.append(row)
             named.append(NamedNode(node, number))
-        more = further - sum(named_node.node.id in matching for named_node in named)
+        more = further - sum(named_node.node.id in match_ids for named_node in named)
         text = "".join(rows) + (layout.more_line(more) if more else "")
         if not rows:
             return (text if self._counter.count(text) <= left else ""), [], more

@@ -59,8 +59,8 @@ def _print_json(difference: "Difference") -> None:
     """A line for each change, without what is empty, and one with the counts."""
     for kind, changes in (("node", difference.node_changes()), ("edge", difference.edge_changes())):
         for change in changes:
-            changed = {key: value for key, value in asdict(change).items() if value}
-            print(json.dumps({"type": kind} | changed, ensure_ascii=False))
+            given_fields = {key: value for key, value in asdict(change).items() if value}
+            print(json.dumps({"type": kind} | given_fields, ensure_ascii=False))
     nodes, edges = difference.node_counts(), difference.edge_counts()
     node_totals: dict[str, object] = {name: counts.total() for name, counts in nodes.by_kind.items()}
     summary = {

@@ -109,9 +109,9 @@ def probed(probe: str) -> NDArray[np.float32]:
     return np.frombuffer(base64.b64decode(probe), dtype="<f4")
 
 
-def agree(vector: NDArray[np.float32], other: NDArray[np.float32]) -> bool:
+def agree(first: NDArray[np.float32], second: NDArray[np.float32]) -> bool:
     """True if two unit vectors of the same text may be by the same model."""
-    return vector.shape == other.shape and float(vector @ other) >= LEAST_COSINE
+    return first.shape == second.shape and float(first @ second) >= LEAST_COSINE
 
 
 def unit_length(vector: NDArray[np.floating]) -> NDArray[np.float32]:

@@ -124,7 +124,7 @@ class ServiceEmbedder:
 
         def ask(span: tuple[int, int]) -> tuple[int, Sequence[str], Future[Vectors]]:
             texts = read(*span)
-            return span[0], texts, pool.submit(self._asked, self._sent(texts), checkpoint)
+            return span[0], texts, pool.submit(self._embedded, self._sent(texts), checkpoint)
 
         with ThreadPoolExecutor(REQUESTS_AT_ONCE, thread_name_prefix="embed") as pool:
             try:
@@ -175,7 +175,7 @@ class ServiceEmbedder:
             try:
                 if probes not in self._checked:
                     self._check(probes, checkpoint)
-                vector: Vectors = self._asked([self._query_prompt + query[:MOST_CHARACTERS]], checkpoint)[0]
+                vector: Vectors = self._embedded([self._query_prompt + query[:MOST_CHARACTERS]], checkpoint)[0]
             except BaseException as error:
                 is_silent = monotonic() - max(began, self._heard_at) >= _SILENT_SECONDS
                 if error.may_pass if isinstance(error, ServiceError) else is_silent:
@@ -190,7 +190,7 @@ class ServiceEmbedder:
 
     def _check(self, probes: tuple[str, ...], checkpoint: Checkpoint) -> None:
         prompted_probes = [self._text_prompt + PROBES[0], self._query_prompt + PROBES[1]]
-        for vector, probe in zip(self._asked(prompted_probes, checkpoint), probes, strict=True):
+        for vector, probe in zip(self._embedded(prompted_probes, checkpoint), probes, strict=True):
             if not agree(vector, probed(probe)):
                 raise EmbedderUnavailableError(
                     f"the model {self.name!r} of the service is not the one that the index was made with: "
@@ -220,7 +220,7 @@ class ServiceEmbedder:
         pause, end = 1.0, monotonic() + PATIENCE_SECONDS
         while True:
             try:
-                return self._asked(texts, _never_stop) if first is None else first.result()
+                return self._embedded(texts, _never_stop) if first is None else first.result()
             except ServiceError as error:
                 first = None
                 if error.status in _TOO_LONG and len(texts) > 1:
@@ -238,7 +238,7 @@ class ServiceEmbedder:
             sleep(waits)
             pause = min(2.0 * pause, 60.0)
 
-    def _asked(self, texts: Sequence[str], checkpoint: Checkpoint) -> Vectors:
+    def _embedded(self, texts: Sequence[str], checkpoint: Checkpoint) -> Vectors:
         named = {"model": self._model} if self._model else {}
         sized = {"dimensions": self._dimensions} if self._dimensions else {}
         body_fields = (

@@ -23,7 +23,7 @@ def trigram_parts(name: str, names: Sequence[str]) -> tuple[Parts, NDArray[np.in
 
     The parts are those of `TermRun.parts`; the rows are the positions of the names.
     """
-    padded = "".join(f"{_BEFORE}{part_name}{_AFTER}" for part_name in names)
+    padded = "".join(f"{_BEFORE}{node_name}{_AFTER}" for node_name in names)
     characters = np.frombuffer(padded.encode("utf-32-le"), dtype="<u4").astype(np.uint64)
     lengths = np.fromiter(map(len, names), dtype=np.int64, count=len(names))
     held = lengths + 1

@@ -60,7 +60,8 @@ class VectorSpace:
         return self == other or (
             replace(self, probes=other.probes) == other
             and all(
-                agree(probed(probe), probed(others)) for probe, others in zip(self.probes, other.probes, strict=True)
+                agree(probed(probe), probed(other_probe))
+                for probe, other_probe in zip(self.probes, other.probes, strict=True)
             )
         )
 

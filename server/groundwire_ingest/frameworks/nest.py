@@ -94,8 +94,8 @@ def _called(syntax: Syntax, node: Node, places: Places) -> Iterator[Registration
         given = _given(members_of(arguments[1])) if arguments[1].type == "object" else arguments[1]
         yield from _registration(syntax, node, arguments[0], given, places)
     elif name in _BINDING:
-        for calling in _asked_before(node)[:1]:
-            yield from _registration(syntax, node, calling, arguments[0] if arguments else calling, places)
+        for token in _asked_before(node)[:1]:
+            yield from _registration(syntax, node, token, arguments[0] if arguments else token, places)
     elif name == _KEEPING and arguments:
         yield from _registration(syntax, node, arguments[0], None, places)
     elif arguments and (name in _ASKING or _is_reader(syntax, node)):
@@ -129,11 +129,11 @@ def _asked_before(node: Node) -> list[Node]:
 def _registration(syntax: Syntax, node: Node, name: Node, given: Node | None, places: Places) -> Iterator[Registration]:
     """One registration; without `given` it is the definition around it."""
     is_string = name.type in syntax.strings
-    interface, path = (string_value(syntax, name), "") if is_string else ("", syntax.value_path(name))
+    token_name, path = (string_value(syntax, name), "") if is_string else ("", syntax.value_path(name))
     handed = syntax.value_path(given).removesuffix("()") if given is not None else ""
-    if (interface or path) and (given is None or handed):
+    if (token_name or path) and (given is None or handed):
         key, scope = places.key(node), places.scope(node)
-        yield Registration(key, scope, interface, path, handed, node.start_point.row + 1)
+        yield Registration(key, scope, token_name, path, handed, node.start_point.row + 1)
 
 
 def _given(members: dict[str, Node]) -> Node | None:

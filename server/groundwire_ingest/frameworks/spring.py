@@ -40,7 +40,7 @@ def _of_type(syntax: Syntax, node: Node, places: Places, outer: list[str]) -> It
         for verbs, inner in _mapped(syntax, method):
             name = method.child_by_field_name("name") or method
             for pattern in dict.fromkeys(
-                f"{url_path(outer_path)}{url_path(two)}" for outer_path in outer or [""] for two in inner
+                f"{url_path(outer_path)}{url_path(inner_path)}" for outer_path in outer or [""] for inner_path in inner
             ):
                 for verb in verbs:
                     line, key = name.start_point.row + 1, places.key(name)

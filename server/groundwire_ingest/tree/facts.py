@@ -112,6 +112,8 @@ class Binding:
     written_in: int = -1
 
 
+NAME_OF_TYPE = "typeof({}).Name"
+"""How `TextPart` writes the name of a type, whose place is that of the braces."""
 RETURNED = "()"
 """The name of a binding for what a callable, its scope, returns; also the name of a call of a returned value."""
 

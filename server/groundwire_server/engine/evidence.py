@@ -263,9 +263,9 @@ def _evidence_node(node: Node, plan: QueryPlan, with_scope: bool) -> EvidenceNod
         start_line=node.location.start_line,
         end_line=node.location.end_line,
         scope=f"{repository}{SEPARATOR}{branch}" if with_scope else "",
-        is_aside=row.is_aside and purpose not in plan.purposes,
+        is_aside=row.is_aside and purpose not in plan.wanted_purposes,
         purpose=row.in_words,
-        purpose_factor=row.factor if plan.ranks and purpose not in plan.purposes else 1.0,
+        purpose_factor=row.factor if plan.ranks and purpose not in plan.wanted_purposes else 1.0,
         is_test=node.is_test,
         is_generated=node.is_generated,
     )

@@ -105,7 +105,7 @@ class QueryPlan:
 
     `ranks` is False where the order is that of the fusion: for names, paths and quotations, and for a fusion by ranks
     or weights that the request names. `orders_definitions` is False for the latter, and for paths and quotations, which
-    ask for a certain text.
+    ask for a certain text. `wanted_purposes` are those that the question or a rule asks for: they are not lowered.
     """
 
     request: QueryRequest
@@ -114,7 +114,7 @@ class QueryPlan:
     parameters: EffectiveParameters
     ranks: bool
     orders_definitions: bool
-    purposes: frozenset[Purpose]
+    wanted_purposes: frozenset[Purpose]
     query_class: QueryClass
     rules: tuple[BoostRule, ...]
     reranker: Reranker | None
@@ -154,7 +154,7 @@ class MatchRanking:
         """
         plan = _plan(request, self.reranker, self.settings, self.max_top_k)
         snapshot = await self.indexes.open_with_graph(plan.request, call)
-        retrievers = _asked(plan.request, snapshot)
+        retrievers = _wanted_retrievers(plan.request, snapshot)
         check_held(snapshot, retrievers, _ADVICE)
         uses_vectors = Retriever.DENSE in retrievers
         vector = await vector_of(plan.request, snapshot, self.query_vectors, call) if uses_vectors else None
@@ -186,14 +186,14 @@ def _plan(request: QueryRequest, reranker: Reranker | None, settings: QuerySetti
         parameters=effective_parameters(request, settings.defaults),
         ranks=query_class in _IN_WORDS and not orders_by_fusion,
         orders_definitions=query_class in (*_IN_WORDS, QueryClass.IDENTIFIER) and not orders_by_fusion,
-        purposes=purposes_asked_for(request.query, rules),
+        wanted_purposes=purposes_asked_for(request.query, rules),
         query_class=query_class,
         rules=rules,
         reranker=configured(reranker) if request.rerank else None,
     )
 
 
-def _asked(request: QueryRequest, snapshot: Snapshot) -> tuple[Retriever, ...]:
+def _wanted_retrievers(request: QueryRequest, snapshot: Snapshot) -> tuple[Retriever, ...]:
     """The retrievers that are named, or every one that the index has, in the order of their enum.
 
     A query vector without retrievers selects the dense retriever.
@@ -233,7 +233,7 @@ def _retrieved(plan: QueryPlan, search: Retrieval, snapshot: Snapshot, call: Cal
     call.checkpoint()
     if plan.ranks:
         with time.stage("ranking"):
-            ranked = ranked_in_repository(ranked, plan.purposes, snapshot)
+            ranked = ranked_in_repository(ranked, plan.wanted_purposes, snapshot)
         call.checkpoint()
     return RankedMatches(weights, fused_count, int(deleted), ranked, time.milliseconds)
 
@@ -335,7 +335,7 @@ def _meta(
 
 
 def _applied_ranking(plan: QueryPlan, ranked: Ranked, retrievers: tuple[Retriever, ...]) -> RankingParameters:
-    applied = applied_ranking(plan.purposes, retrievers) if plan.ranks else RankingParameters()
+    applied = applied_ranking(plan.wanted_purposes, retrievers) if plan.ranks else RankingParameters()
     has_older = ranked.older_definitions is not None
     return replace(applied, older_definition_factor=OLDER_DEFINITION_FACTOR if has_older else None)
 

@@ -60,10 +60,11 @@ class QueryContext:
     def __init__(self, snapshot: Snapshot, request: QueryRequest) -> None:
         self._snapshot = snapshot
         self._request = request
-        scopes = [of_scope(sized) for sized in scopes_of(snapshot)]
-        missing = sum(of_left_out(sized.scope) for sized in left_out(snapshot, request.retrievers or tuple(Retriever)))
-        self._scope_bytes = max(scopes, default=0)
-        self._room = Room(RESPONSE_BYTES - QUERY_BYTES - of_request(request) - sum(scopes) - missing)
+        scope_sizes = [of_scope(scope) for scope in scopes_of(snapshot)]
+        missing_data = left_out(snapshot, request.retrievers or tuple(Retriever))
+        left_out_size = sum(of_left_out(missing.scope) for missing in missing_data)
+        self._scope_bytes = max(scope_sizes, default=0)
+        self._room = Room(RESPONSE_BYTES - QUERY_BYTES - of_request(request) - sum(scope_sizes) - left_out_size)
         self._truncated = False
         self._returned: dict[str, int] = {}
         self._charged: set[str] = set()
@@ -149,28 +150,30 @@ class QueryContext:
 
     def _neighbors(self, matches: Sequence[_Found], ranked: Sequence[_Found]) -> list[Match]:
         """The neighbours of the matches. A whole text contains its part and is not its neighbour."""
-        excluded = {node.row for node in matches}.union(*(node.parents for node in ranked))
+        excluded = {match.row for match in matches}.union(*(match.parents for match in ranked))
         beside: dict[int, str] = {}
         for match, rows in zip(
-            matches, self._snapshot.adjacent(as_positions(node.row for node in matches)), strict=True
+            matches, self._snapshot.adjacent(as_positions(match.row for match in matches)), strict=True
         ):
             for row in rows.tolist():
                 beside.setdefault(row, match.node.id)
         kept = [
-            node for node in self._found(as_positions(row for row in beside if row not in excluded)) if self._fits(node)
+            neighbour
+            for neighbour in self._found(as_positions(row for row in beside if row not in excluded))
+            if self._fits(neighbour)
         ]
-        texts = [self._text(node.node) for node in kept]
+        texts = [self._text(neighbour.node) for neighbour in kept]
         return [
             Match(
-                node=node.node,
+                node=neighbour.node,
                 text=text,
                 rank=0,
                 scores=None,
-                parent_ids=node.parent_ids,
+                parent_ids=neighbour.parent_ids,
                 parents=parents,
-                neighbor_of=beside[node.row],
+                neighbor_of=beside[neighbour.row],
             )
-            for node, text, parents in zip(kept, texts, self._parents(kept), strict=True)
+            for neighbour, text, parents in zip(kept, texts, self._parents(kept), strict=True)
         ]
 
 

@@ -137,13 +137,15 @@ def ranked_in_repository(ranked: Ranked, wanted: Collection[Purpose], snapshot: 
     data = is_data(columns)[kept]
     neighbourhood = apart_from_own_parts(snapshot.neighbourhood(candidates.rows[kept]), columns.files[kept], data)
     files = file_shares(candidates.files.scores[kept], candidates.files.is_alone[kept])
-    purposes, lengths, words = purpose_factors(columns, wanted), np.ones(len(kept)), np.ones(len(kept))
-    kinds = purposes[kept] * fragment_factors(columns.char_counts[kept])
+    by_purpose, by_length, by_words = purpose_factors(columns, wanted), np.ones(len(kept)), np.ones(len(kept))
+    by_kind = by_purpose[kept] * fragment_factors(columns.char_counts[kept])
     if neighbourhood.degrees.any():
-        lengths = np.where(data, 1.0, length_factors(columns.char_counts[kept]))
+        by_length = np.where(data, 1.0, length_factors(columns.char_counts[kept]))
         if Retriever.BM25_CODE in candidates.by_retriever:
-            words = within_file_factors(candidates.by_retriever[Retriever.BM25_CODE].scores[kept], columns.files[kept])
-    scores = (ranked.final[kept] + FILE_WEIGHT * files) * kinds * lengths * words
+            by_words = within_file_factors(
+                candidates.by_retriever[Retriever.BM25_CODE].scores[kept], columns.files[kept]
+            )
+    scores = (ranked.final[kept] + FILE_WEIGHT * files) * by_kind * by_length * by_words
     gains = neighbour_gains(scores, neighbourhood)
     final = ranked.column(kept, scores + GRAPH_WEIGHT * gains)
     return replace(
@@ -151,10 +153,10 @@ def ranked_in_repository(ranked: Ranked, wanted: Collection[Purpose], snapshot: 
         order=best_first(kept, final),
         final=final,
         file=ranked.column(kept, files),
-        purpose_factor=purposes,
-        kind_factor=ranked.column(kept, kinds, 1.0),
-        length_factor=ranked.column(kept, lengths, 1.0),
-        within_file_factor=ranked.column(kept, words, 1.0),
+        purpose_factor=by_purpose,
+        kind_factor=ranked.column(kept, by_kind, 1.0),
+        length_factor=ranked.column(kept, by_length, 1.0),
+        within_file_factor=ranked.column(kept, by_words, 1.0),
         graph=ranked.column(kept, gains),
     )
 

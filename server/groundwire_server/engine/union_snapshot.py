@@ -76,13 +76,13 @@ class UnionSnapshot:
         if word_retrievers:
             counted = self._together(
                 lambda part: part.word_statistics(
-                    search.query, [statistics for statistics in word_retrievers if statistics in part.retrievers]
+                    search.query, [retriever for retriever in word_retrievers if retriever in part.retrievers]
                 )
             )
             checkpoint()
             words = {
                 retriever: WordStatistics.total(
-                    [statistics[retriever] for statistics in counted if retriever in statistics]
+                    [part_statistics[retriever] for part_statistics in counted if retriever in part_statistics]
                 )
                 for retriever in word_retrievers
             }

@@ -32,7 +32,7 @@ from groundwire_server.domain.errors import (
 from groundwire_server.domain.indexes import MAX_NAMES, IndexNames, IndexSummary
 from groundwire_server.domain.texts.texts import StoredText, TextSize
 from support.calls import never_stop
-from support.told import texts_of
+from support.listed_candidates import texts_of
 
 UNPINNED = Scope("shop", "main")
 V1, V2, V3 = (replace(UNPINNED, active_index=version) for version in ("v1", "v2", "v3"))

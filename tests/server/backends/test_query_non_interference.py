@@ -18,9 +18,9 @@ from groundwire_server.domain.access.lifecycle import Lifecycle
 from groundwire_server.domain.errors import NotFoundError
 from groundwire_server.domain.query.diversity import cosines
 from support.chunks import SCOPE, MakeNode, OpenBackend, callers, candidate_searches, corpora, serving
+from support.listed_candidates import Asked, Told, find
 from support.properties import costly
 from support.semantic_paths import PATHS, taking
-from support.told import Asked, Told, find
 
 lifecycles = st.sampled_from(Lifecycle)
 

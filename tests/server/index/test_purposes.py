@@ -15,7 +15,7 @@ from groundwire_index.purposes import (
     PURPOSES,
     Purpose,
     asked_purposes,
-    purpose_factors,
+    lowering_factors,
     purpose_of,
     purpose_of_path,
 )
@@ -75,7 +75,7 @@ def test_each_purpose_has_a_row_in_the_documentation() -> None:
 def test_the_words_of_a_question_ask_for_purposes(question: str, asked: set[Purpose]) -> None:
     assert asked_purposes(question) == asked
     lowered = {row.name for row in PURPOSES if row.factor != 1}
-    assert purpose_factors(asked).keys() == lowered - {PURPOSES[purpose].name for purpose in asked}
+    assert lowering_factors(asked).keys() == lowered - {PURPOSES[purpose].name for purpose in asked}
 
 
 def node(path: str, corpus_type: str, is_test: bool, is_generated: bool) -> Node:

@@ -23,8 +23,8 @@ from groundwire_server.engine.query_context import QueryContent, QueryContext
 from groundwire_server.engine.stages import Ranked
 from groundwire_server.rpc.conversions.query_result import encode_query
 from support.conversions import NOW, names
+from support.listed_candidates import Place, candidates_of
 from support.query_meta import META
-from support.told import Place, candidates_of
 
 NODE = Node("a", "md", "a", "", 1, Location("a.md", 1, 2, "0" * 64))
 REQUEST = QueryRequest(

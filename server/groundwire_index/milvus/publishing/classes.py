@@ -64,11 +64,11 @@ class Classes:
         pairs = np.unique(document.take(rows).astype(np.int64) * len(self) + self.of_rows.take(rows))
         documents, classes = np.divmod(pairs, max(1, len(self)))
         cuts = np.flatnonzero(np.diff(documents)) + 1
-        documents_of_classes = Counter(
+        document_counts = Counter(
             tuple(document_classes.tolist()) for document_classes in np.split(classes, cuts) if len(document_classes)
         )
         return tuple(
-            DocumentCount(document_classes, count) for document_classes, count in sorted(documents_of_classes.items())
+            DocumentCount(document_classes, count) for document_classes, count in sorted(document_counts.items())
         )
 
     def _sums(self, values: NDArray[np.integer] | NDArray[np.bool_]) -> list[int]:

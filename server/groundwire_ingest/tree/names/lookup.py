@@ -38,9 +38,11 @@ class Lookup(MemberLookup):
             self._values[key] = None  # what a variable that is set to itself finds on its way round
             self._steps += 1
             first, *others = path.split(".")
-            value = self._first(scope, first) or self._told(scope, *_parts_of(first))
+            value = self._first(scope, first) or self._by_type_argument(scope, *_parts_of(first))
             for segment in others:
-                value = self._into(scope, value, segment) if value else self._told(scope, *_parts_of(segment))
+                value = (
+                    self._into(scope, value, segment) if value else self._by_type_argument(scope, *_parts_of(segment))
+                )
             self._steps -= 1
             self._values[key] = value
         return self._values.get(key)
@@ -87,7 +89,7 @@ class Lookup(MemberLookup):
             item = value if value.is_itself else self.item(value)
             return self.called(item) if item and is_called else item
         if not value.resolved.refs:
-            member_value = self._told(scope, name, given, is_called)
+            member_value = self._by_type_argument(scope, name, given, is_called)
             return member_value or self._into_outside(scope, value, name, given, is_called)
         if not is_called:
             for number in value.resolved.numbers:
@@ -105,11 +107,11 @@ class Lookup(MemberLookup):
                 return returned
             member = self.extensions.fitting(scope, value.resolved, name)
             if member is None:
-                return self._told(scope, name, given, is_called) or self._accessed(value, name)
+                return self._by_type_argument(scope, name, given, is_called) or self._accessed(value, name)
         own_instance = value if name in self.rules.own_instances and not is_called else None
         return self._result(member, value, is_called, (scope, given)) if member else own_instance
 
-    def _told(self, scope: int, name: str, given: tuple[str, ...], is_called: bool) -> Value | None:
+    def _by_type_argument(self, scope: int, name: str, given: tuple[str, ...], is_called: bool) -> Value | None:
         """The result of a method outside the tree that gets the type as an argument, such as one of a container."""
         plain = _plain_name(name)
         if not is_called or len(given) != 1 or plain not in GIVE_ONE_OF | GIVE_SEVERAL_OF:

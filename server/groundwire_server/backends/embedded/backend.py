@@ -10,7 +10,7 @@ from groundwire_index.store.store import IndexStore
 from groundwire_server.backends.embedded.pool import IndexPool, View
 from groundwire_server.backends.embedded.snapshot import EmbeddedSnapshot
 from groundwire_server.backends.embedded.visibility.row_selection import RowFilter, RowSelection
-from groundwire_server.backends.shared.refusals import refusals_of, storage_told
+from groundwire_server.backends.shared.refusals import refusals_of, storage_errors_raised
 from groundwire_server.domain.access.access import AccessContext
 from groundwire_server.domain.access.grants import Scopes
 from groundwire_server.domain.access.lifecycle import Lifecycle
@@ -32,14 +32,14 @@ class EmbeddedBackend:
         self, scope: Scope, access: AccessContext, lifecycle: Lifecycle = Lifecycle.ACTIVE, filter_: Filter = NO_FILTER
     ) -> EmbeddedSnapshot:
         """See `Backend.open`."""
-        with storage_told():
+        with storage_errors_raised():
             return _snapshot(self._pool.view(scope, access), lifecycle, filter_)
 
     def open_at_once(
         self, scope: Scope, access: AccessContext, lifecycle: Lifecycle, filter_: Filter
     ) -> EmbeddedSnapshot | None:
         """See `Backend.open_at_once`."""
-        with storage_told():
+        with storage_errors_raised():
             view = self._pool.open_view(scope, access, lifecycle)
             return None if view is None else _snapshot(view, lifecycle, filter_)
 
@@ -49,7 +49,7 @@ class EmbeddedBackend:
         def is_wanted(repository: str) -> bool:
             return meant.names_repository(repository) and granted.names_repository(repository)
 
-        with storage_told():
+        with storage_errors_raised():
             return [
                 scope
                 for scope in self._store.scopes(is_wanted)
@@ -66,7 +66,7 @@ class EmbeddedBackend:
         self, repository: str, branch: str, access: AccessContext, scopes: Scopes, checkpoint: Checkpoint
     ) -> tuple[IndexSummary, ...]:
         """See `IndexDirectory.list_indexes`. A damaged version is left out; the log names it."""
-        with storage_told():
+        with storage_errors_raised():
             return self._listed(repository, branch, access, scopes, checkpoint)
 
     def _listed(
@@ -90,7 +90,7 @@ class EmbeddedBackend:
 
     def get_index(self, scope: Scope, access: AccessContext) -> tuple[IndexSummary, IndexNames]:
         """See `IndexDirectory.get_index`."""
-        with storage_told():
+        with storage_errors_raised():
             view = self._pool.view(scope, access)
         return self._summary(view), view.caller.of(Lifecycle.ACTIVE).names
 
@@ -105,12 +105,12 @@ class EmbeddedBackend:
 
     def activate(self, scope: Scope) -> str:
         """See `IndexDirectory.activate`."""
-        with storage_told(), refusals_of(scope):
+        with storage_errors_raised(), refusals_of(scope):
             return self._store.activate(scope)
 
     def delete(self, scope: Scope) -> None:
         """See `IndexDirectory.delete`."""
-        with storage_told(), refusals_of(scope):
+        with storage_errors_raised(), refusals_of(scope):
             self._store.delete(scope)
 
 

@@ -18,7 +18,7 @@ from groundwire_index.milvus.store import MilvusStore
 from groundwire_index.scope import Scope
 from groundwire_index.storage import OptionError, Values
 from groundwire_index.store.index_errors import IndexDamagedError
-from groundwire_server.backends.milvus.refusals import outages_told
+from groundwire_server.backends.milvus.refusals import outages_raised
 from groundwire_server.backends.milvus.snapshot import MilvusSnapshot
 from groundwire_server.backends.milvus.version import OpenVersion
 from groundwire_server.backends.milvus.visibility import CallerVisibility, VisibilityCache
@@ -185,7 +185,7 @@ class MilvusBackend:
         self, scope: Scope, access: AccessContext, lifecycle: Lifecycle = Lifecycle.ACTIVE, filter_: Filter = NO_FILTER
     ) -> MilvusSnapshot:
         """See `Backend.open`."""
-        with outages_told():
+        with outages_raised():
             return _snapshot(self._pool.view(scope, access), lifecycle, filter_)
 
     def open_at_once(
@@ -197,7 +197,7 @@ class MilvusBackend:
 
     def scopes(self, meant: Scopes, granted: Scopes) -> list[Scope]:
         """See `Backend.scopes`. Which versions are active is asked when they are opened."""
-        with outages_told():
+        with outages_raised():
             known_scopes = self._catalogue.scopes()
         return [
             scope
@@ -217,7 +217,7 @@ class MilvusBackend:
     ) -> tuple[IndexSummary, ...]:
         """See `IndexDirectory.list_indexes`. A damaged version is left out; the log names it."""
         summaries: list[IndexSummary] = []
-        with outages_told():
+        with outages_raised():
             for entry in self._catalogue.versions():
                 checkpoint()
                 scope = entry.scope
@@ -233,7 +233,7 @@ class MilvusBackend:
 
     def get_index(self, scope: Scope, access: AccessContext) -> tuple[IndexSummary, IndexNames]:
         """See `IndexDirectory.get_index`."""
-        with outages_told():
+        with outages_raised():
             view = self._pool.view(scope, access)
             try:
                 return self._summary(view), view.caller.of(Lifecycle.ACTIVE).names
@@ -251,12 +251,12 @@ class MilvusBackend:
 
     def activate(self, scope: Scope) -> str:
         """See `IndexDirectory.activate`."""
-        with outages_told(), refusals_of(scope):
+        with outages_raised(), refusals_of(scope):
             return self._catalogue.activate(scope)
 
     def delete(self, scope: Scope) -> None:
         """See `IndexDirectory.delete`."""
-        with outages_told(), refusals_of(scope):
+        with outages_raised(), refusals_of(scope):
             self._catalogue.delete(scope)
         self._pool.forget(scope)
 

@@ -23,12 +23,12 @@ Reader = TypeVar("Reader", bound=_Pinned)
 
 
 @contextmanager
-def refusals_told(scope: Scope) -> Iterator[None]:
+def refusals_raised(scope: Scope) -> Iterator[None]:
     """Turns the failures of reading one version into those that callers may know.
 
     Collections are missing when the version was deleted while it was read. Its reader saw a node of it, and may know.
     """
-    with outages_told():
+    with outages_raised():
         try:
             yield
         except CollectionMissingError as error:
@@ -36,7 +36,7 @@ def refusals_told(scope: Scope) -> Iterator[None]:
 
 
 @contextmanager
-def outages_told() -> Iterator[None]:
+def outages_raised() -> Iterator[None]:
     """Turns what Milvus does not answer into BackendUnavailableError."""
     try:
         yield
@@ -46,14 +46,14 @@ def outages_told() -> Iterator[None]:
         raise BackendUnavailableError(cause) from error
 
 
-def told_as_refusals(
+def with_refusals(
     method: Callable[Concatenate[Reader, Arguments], Result],
 ) -> Callable[Concatenate[Reader, Arguments], Result]:
-    """A method of what reads one version, whose failures callers may know; see `refusals_told`."""
+    """A method of what reads one version, whose failures callers may know; see `refusals_raised`."""
 
     @wraps(method)
     def refusing(reader: Reader, /, *args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
-        with refusals_told(reader.scope):
+        with refusals_raised(reader.scope):
             return method(reader, *args, **kwargs)
 
     return refusing

@@ -185,17 +185,17 @@ class Retrievers:
     def lists(self, visibility: Visibility, allowed: str) -> dict[Retriever, CandidateList]:
         """The lists of the asked retrievers among the rows that meet `allowed`, which lies within what is visible."""
         retrievers = {
-            name: self._retriever(name, visibility, allowed) for name in Retriever if name in self._search.limits
+            kind: self._retriever(kind, visibility, allowed) for kind in Retriever if kind in self._search.limits
         }
         ranked = self._ranked(retrievers)
         return {
-            name: CandidateList(
-                ranked[name],
+            kind: CandidateList(
+                ranked[kind],
                 retriever.scores,
-                exact=name is not Retriever.DENSE or self._version.document.dense_index.is_exact,
+                exact=kind is not Retriever.DENSE or self._version.document.dense_index.is_exact,
                 file_scores=self._file_scores(retriever, visibility),
             )
-            for name, retriever in retrievers.items()
+            for kind, retriever in retrievers.items()
         }
 
     def _ranked(self, retrievers: Mapping[Retriever, MilvusRetriever]) -> dict[Retriever, RankedRows]:
@@ -204,21 +204,21 @@ class Retrievers:
         They search side by side. The first proposals of all are read together, with all facts that ranking needs. For
         later proposals only what their scores need is read.
         """
-        listings = {name: self._listing(retriever, self._search.limits[name]) for name, retriever in retrievers.items()}
+        listings = {kind: self._listing(retriever, self._search.limits[kind]) for kind, retriever in retrievers.items()}
         others = self._other_fields
-        while waiting := [name for name, listing in listings.items() if not listing.is_done]:
+        while waiting := [kind for kind, listing in listings.items() if not listing.is_done]:
             with stage("search"):
-                proposals = self._version.store.together([listings[name].proposed for name in waiting])
+                proposals = self._version.store.together([listings[kind].proposed for kind in waiting])
             self._checkpoint()
             proposed = dict(zip(waiting, proposals, strict=True))
-            self._read([retrievers[name] for name in waiting], proposed.values(), others)
-            for name, rows in proposed.items():
-                with stage(name.value):
-                    listings[name].settle(rows, retrievers[name].scores(rows))
+            self._read([retrievers[kind] for kind in waiting], proposed.values(), others)
+            for kind, rows in proposed.items():
+                with stage(kind.value):
+                    listings[kind].settle(rows, retrievers[kind].scores(rows))
             self._checkpoint()
             others = set[str]()
-        ranked = {name: listing.ranked for name, listing in listings.items()}
-        self._read(retrievers.values(), [retriever.rows for retriever in ranked.values()], self._other_fields)
+        ranked = {kind: listing.ranked for kind, listing in listings.items()}
+        self._read(retrievers.values(), [ranked_rows.rows for ranked_rows in ranked.values()], self._other_fields)
         return ranked
 
     def _read(self, retrievers: Collection[MilvusRetriever], lists: Iterable[Positions], others: set[str]) -> None:

@@ -22,7 +22,7 @@ from groundwire_server.backends.milvus.graph.related_nodes import (
     visible_neighbourhood,
 )
 from groundwire_server.backends.milvus.node_rows import VECTOR, NodeRows
-from groundwire_server.backends.milvus.refusals import told_as_refusals
+from groundwire_server.backends.milvus.refusals import with_refusals
 from groundwire_server.backends.milvus.retrieval import TABLES, TOKENIZERS, Retrievers, columns_of
 from groundwire_server.backends.milvus.version import OpenVersion
 from groundwire_server.backends.milvus.visibility import CallerVisibility
@@ -70,7 +70,7 @@ class MilvusSnapshot:
         return (self,)
 
     @property
-    @told_as_refusals
+    @with_refusals
     def node_count(self) -> int:
         """See `Snapshot.node_count`."""
         return self._nodes.count(self._narrowing) if self._filter.narrows else self._visibility.count
@@ -78,7 +78,7 @@ class MilvusSnapshot:
     def wait_for_graph(self) -> None:
         """See `IndexSnapshot.wait_for_graph`; it need not be loaded."""
 
-    @told_as_refusals
+    @with_refusals
     def retrieve(self, search: Retrieval, checkpoint: Checkpoint) -> Candidates:
         """See `Snapshot.retrieve`."""
         retrievers = Retrievers(self.version, self._nodes, search, checkpoint)
@@ -90,7 +90,7 @@ class MilvusSnapshot:
         """See `IndexSnapshot.together`."""
         return self.version.store.together(parts)
 
-    @told_as_refusals
+    @with_refusals
     def word_statistics(self, query: str, retrievers: Iterable[Retriever]) -> Mapping[Retriever, WordStatistics]:
         """See `IndexSnapshot.word_statistics`."""
         tokens = {TABLES[retriever]: TOKENIZERS[TABLES[retriever]](query) for retriever in retrievers}
@@ -99,7 +99,7 @@ class MilvusSnapshot:
             retriever: self._visibility.words(TABLES[retriever], tokens[TABLES[retriever]]) for retriever in retrievers
         }
 
-    @told_as_refusals
+    @with_refusals
     def with_deleted(self) -> "MilvusSnapshot | None":
         """See `Snapshot.with_deleted`."""
         if self._lifecycle is not Lifecycle.ACTIVE or not self._caller.sees_deleted:
@@ -107,7 +107,7 @@ class MilvusSnapshot:
         deleted = MilvusSnapshot(self.version, self._caller, Lifecycle.DELETED, self._filter)
         return MilvusSnapshot(self.version, self._caller, Lifecycle.ALL, self._filter) if deleted.node_count else None
 
-    @told_as_refusals
+    @with_refusals
     def matched_tokens(self, query: str, rows: Positions) -> list[tuple[str, ...]]:
         """See `Snapshot.matched_tokens`."""
         if self.version.manifest.code is None:
@@ -118,7 +118,7 @@ class MilvusSnapshot:
         # The labels are asked for next.
         return tokens_held(self._nodes.read(rows, ("code_terms", "label")).strings("code_terms"), facts)
 
-    @told_as_refusals
+    @with_refusals
     def rows(self, ids: Sequence[str]) -> Mapping[str, int]:
         """See `Snapshot.rows`."""
         return self._nodes.rows_of(list(dict.fromkeys(ids)), self._narrowing)
@@ -127,17 +127,17 @@ class MilvusSnapshot:
         """See `Snapshot.ids`."""
         return [label.id for label in self.labels(rows)]
 
-    @told_as_refusals
+    @with_refusals
     def labels(self, rows: Positions) -> list[NodeLabel]:
         """See `Snapshot.labels`."""
         return [NodeLabel(*unpacked_label(packed)) for packed in self._nodes.read(rows, ("label",)).strings("label")]
 
-    @told_as_refusals
+    @with_refusals
     def declarations(self, rows: Positions) -> list[Declaration]:
         """See `Snapshot.declarations`."""
         return [Declaration(*unpacked_declaration(rest)) for rest in self._nodes.read(rows, ("rest",)).strings("rest")]
 
-    @told_as_refusals
+    @with_refusals
     def nodes(self, rows: Positions) -> list[Node]:
         """See `Snapshot.nodes`."""
         node_rows = self._nodes.read(rows, ("class", "label", "rest", "text"))
@@ -149,7 +149,7 @@ class MilvusSnapshot:
             for node_class, label, rest, text in zip(classes, *columns, strict=True)
         ]
 
-    @told_as_refusals
+    @with_refusals
     def texts(self, rows: Positions) -> list[StoredText]:
         """See `Snapshot.texts`."""
         node_rows = self._nodes.read(rows, ("label", "text", "token_count"))
@@ -166,7 +166,7 @@ class MilvusSnapshot:
             for node_label, text, tokens in zip(labels, node_rows.strings("text"), counts, strict=True)
         ]
 
-    @told_as_refusals
+    @with_refusals
     def text_sizes(self, rows: Positions) -> list[TextSize]:
         """See `Snapshot.text_sizes`; read from counts made at ingestion."""
         counts = "token_count", "char_count", "text_bytes"
@@ -178,7 +178,7 @@ class MilvusSnapshot:
             for tokens, chars, text_bytes, path in zip(*columns, node_rows.strings("path"), strict=True)
         ]
 
-    @told_as_refusals
+    @with_refusals
     def vectors(self, rows: Positions) -> NDArray[np.float64]:
         """See `Snapshot.vectors`."""
         space = self.vector_space
@@ -186,22 +186,22 @@ class MilvusSnapshot:
             raise AssertionError("bug: vectors asked of an index without vectors")
         return self._nodes.read(rows, (VECTOR,)).dense(VECTOR, space.dimension).astype(np.float64)
 
-    @told_as_refusals
+    @with_refusals
     def neighbourhood(self, rows: Positions) -> Neighbourhood:
         """See `Snapshot.neighbourhood`."""
         return visible_neighbourhood(self._graph, rows)
 
-    @told_as_refusals
+    @with_refusals
     def parents(self, rows: Positions) -> list[Positions]:
         """See `Snapshot.parents`."""
         return parents_of(self._graph, rows)
 
-    @told_as_refusals
+    @with_refusals
     def adjacent(self, rows: Positions) -> list[Positions]:
         """See `Snapshot.adjacent`."""
         return adjacent_to(self._graph, rows)
 
-    @told_as_refusals
+    @with_refusals
     def service_contexts(self, service_names: Sequence[str]) -> tuple[ServiceContext, ...]:
         """See `Snapshot.service_contexts`."""
         return selected_service_contexts(self._graph, service_names)
@@ -211,12 +211,12 @@ class MilvusSnapshot:
         """See `IndexSnapshot.graph`."""
         return self._graph
 
-    @told_as_refusals
+    @with_refusals
     def expand(self, walk: Walk, checkpoint: Checkpoint) -> Expansion:
         """See `Snapshot.expand`."""
         return expand(self, self._graph, walk, checkpoint)
 
-    @told_as_refusals
+    @with_refusals
     def find_paths(self, search: PathSearch, checkpoint: Checkpoint) -> Paths:
         """See `Snapshot.find_paths`."""
         return find_paths(self, self._graph, search, checkpoint)

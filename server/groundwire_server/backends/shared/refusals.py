@@ -63,7 +63,7 @@ def refusals_of(scope: Scope) -> Iterator[None]:
 
 
 @contextmanager
-def storage_told() -> Iterator[None]:
+def storage_errors_raised() -> Iterator[None]:
     """Turns what the file system refuses, such as a change of a read-only folder, into BackendUnavailableError."""
     try:
         yield

@@ -7,7 +7,7 @@ chosen.
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from groundwire_index.purposes import PURPOSES, Purpose, purpose_factors
+from groundwire_index.purposes import PURPOSES, Purpose, lowering_factors
 from groundwire_server.domain.search.search import Retriever
 
 FILE_WEIGHT = 0.3
@@ -41,7 +41,7 @@ class RankingParameters:
 
 def applied_ranking(wanted: Collection[Purpose], retrievers: Sequence[Retriever]) -> RankingParameters:
     """Those that the retrievers give something to act on. A factor for what the question asks for does not apply."""
-    factors = purpose_factors(wanted)
+    factors = lowering_factors(wanted)
     return RankingParameters(
         file_weight=FILE_WEIGHT if Retriever.BM25_CODE in retrievers else None,
         test_factor=factors.get(PURPOSES[Purpose.TEST].name),

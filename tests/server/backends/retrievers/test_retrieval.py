@@ -21,10 +21,10 @@ from groundwire_server.domain.access.lifecycle import Lifecycle
 from groundwire_server.domain.search.search import Filter, Retriever
 from support.chunks import Corpus, MakeNode, OpenBackend, Vector, callers, candidate_searches, corpora, serving
 from support.filter_oracle import passes
+from support.listed_candidates import Asked, Candidate, Place, Told, find, microseconds
 from support.name_oracle import name_similarity
 from support.properties import costly
 from support.semantic_paths import EXACT_PATHS, taking
-from support.told import Asked, Candidate, Place, Told, find, microseconds
 
 PUBLIC = AccessContext()
 

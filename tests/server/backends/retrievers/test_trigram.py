@@ -22,9 +22,9 @@ from groundwire_server.backends.embedded.retrievers.trigram import Trigrams
 from groundwire_server.domain.access.access import AccessContext
 from groundwire_server.domain.search.search import Filter, Retriever
 from support.chunks import Corpus, MakeNode, OpenBackend, serving
+from support.listed_candidates import Asked, find
 from support.name_oracle import name_similarity
 from support.ranked import listed
-from support.told import Asked, find
 
 Scratch = Callable[[], AbstractContextManager[Path]]
 PUBLIC = AccessContext()

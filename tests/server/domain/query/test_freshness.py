@@ -14,7 +14,7 @@ from groundwire_index.nodes.node_table import NO_TIMESTAMP
 from groundwire_server.domain.query.freshness import blend, decays
 from groundwire_server.domain.query.query import Freshness
 from groundwire_server.domain.search.search import Retriever
-from support.told import candidates_of, microseconds
+from support.listed_candidates import candidates_of, microseconds
 
 NOW = datetime(2025, 6, 1, 12, tzinfo=UTC)
 DEFAULT = Freshness()

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from groundwire_server.domain.search.fusion import alpha_weights
 from groundwire_server.domain.search.search import Retriever
-from support.told import FusedCandidate, Place, candidates_of, fuse_by_rank, fuse_by_weight
+from support.listed_candidates import FusedCandidate, Place, candidates_of, fuse_by_rank, fuse_by_weight
 
 LEXICAL = (Retriever.BM25_CODE, Retriever.BM25_PROSE, Retriever.TRIGRAM)
 Column = list[Place | None]

@@ -21,7 +21,7 @@ from groundwire_server.domain.access.grants import UNLIMITED
 from groundwire_server.domain.search.search import SearchRequest, SearchType
 from support.calls import never_stop
 from support.engines import engine_over
-from support.told import texts_of
+from support.listed_candidates import texts_of
 
 SCOPE = Scope("shop", "main")
 PUBLIC = AccessContext()

@@ -154,7 +154,7 @@ _RELATIVE = re.compile(r"(?=(?:\{\}|[/.])*+[\w-])(?:[\w\-.~]|\{\})++(?:/(?:[\w\-
 def links_of(file: SourceFile, tags: Sequence[Tag], lines: LineNumbers) -> Iterator[Request]:
     """The URLs of links, forms and htmx's attributes, without keys of nodes; that of a form without action is empty."""
     for tag in (tag for tag in tags if not tag.is_closing):
-        for written, method in _asked(tag.name.lower(), _attributes(file.text, tag)):
+        for written, method in _targets(tag.name.lower(), _attributes(file.text, tag)):
             url = _INSERTED.sub("{}", written)
             url = (_RAZOR.sub("{}", url) if file.path.endswith(_RAZOR_FILES) else url).removeprefix("~")
             match = url_in(url)
@@ -176,7 +176,7 @@ def _attributes(text: str, tag: Tag) -> dict[str, str]:
     return plain | computed
 
 
-def _asked(name: str, given: dict[str, str]) -> Iterator[tuple[str, str]]:
+def _targets(name: str, given: dict[str, str]) -> Iterator[tuple[str, str]]:
     """The target of a tag as written, and the method of HTTP."""
     if name in ("a", "area") and given.get("href"):
         yield given["href"], "GET"

@@ -117,8 +117,8 @@ def _taken_out_around(node: Node) -> frozenset[str]:
     """The names in the patterns of the arms and conditions around a value."""
     patterns = (item.child_by_field_name("pattern") for item in around_of(node) if item.type == "match_arm")
     conditions = (item.child_by_field_name("condition") for item in around_of(node) if item.type in _TESTING)
-    words = (re.findall(r"[^\W\d]\w*", text_of(item)) for item in (*patterns, *conditions))
-    return frozenset(word for names_of_word in words for word in names_of_word)
+    words_of_items = (re.findall(r"[^\W\d]\w*", text_of(item)) for item in (*patterns, *conditions))
+    return frozenset(word for words_of_item in words_of_items for word in words_of_item)
 
 
 def _path(syntax: Syntax, node: Node | None, role: Role, places: Places) -> Iterator[Reference]:

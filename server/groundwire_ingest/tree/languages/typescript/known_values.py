@@ -1,4 +1,4 @@
-"""The variables of TypeScript and JavaScript: of what type they are, or of what expression."""
+"""What is known of the value of an expression in TypeScript and JavaScript: its type, or the path that it has."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace

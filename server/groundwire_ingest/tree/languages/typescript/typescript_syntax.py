@@ -11,7 +11,6 @@ from groundwire_ingest.tree.facts import Construct
 from groundwire_ingest.tree.languages.expressions import CallForm
 from groundwire_ingest.tree.languages.nodes import children_of, first_child, text_of
 from groundwire_ingest.tree.languages.syntax import Shape, Syntax
-from groundwire_ingest.tree.languages.typescript.bindings import script_bindings
 from groundwire_ingest.tree.languages.typescript.imports import script_imports
 from groundwire_ingest.tree.languages.typescript.members import (
     has_methods,
@@ -35,6 +34,7 @@ from groundwire_ingest.tree.languages.typescript.shapes import (
     shape_of_value,
     variable_shape,
 )
+from groundwire_ingest.tree.languages.typescript.typescript_bindings import script_bindings
 
 _TYPES = ("interface_declaration", "type_alias_declaration", "enum_declaration", "internal_module", "module")
 _PATTERNS = frozenset({"object_pattern", "array_pattern"})

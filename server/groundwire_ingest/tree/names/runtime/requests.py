@@ -104,7 +104,7 @@ class RequestMatching:
             if routes:
                 return routes, sure if not start else min(sure, INFERRED)
         endings = self._endings.get(segments, []) if request.is_sent and segments else []
-        return _asked(facts, request, endings), INFERRED if request.has_base else GUESSED
+        return _reachable(facts, request, endings), INFERRED if request.has_base else GUESSED
 
     def _by_name(self, facts: Asking, request: Request) -> tuple[list[Served], float]:
         """The handlers of the routes of a name; a class instead of the members that it answers by.
@@ -113,7 +113,7 @@ class RequestMatching:
         name is a guess.
         """
         *before, name = re.split(r"[.:]", request.url)
-        routes = _asked(facts, request, self._named.get(name, ()))
+        routes = _reachable(facts, request, self._named.get(name, ()))
         whole = {(item.path, item.line) for item in routes if not item.method}
         routes = [item for item in routes if not item.method or (item.path, item.line) not in whole]
         inside = [item for item in routes if not before or before[-1] in re.split(r"[/.]", item.path)]
@@ -123,13 +123,13 @@ class RequestMatching:
     def _by_pattern(self, facts: Asking, request: Request, segments: Sequence[str]) -> tuple[list[Served], float]:
         """The handlers with a pattern that the segments fit, and their confidence."""
         patterns = self._fitting(segments)
-        own_route = next(filter(None, (self._own.get((request.from_key, pattern)) for pattern in patterns)), None)
+        own_routes = next(filter(None, (self._own.get((request.from_key, pattern)) for pattern in patterns)), None)
         confidence = (GUESSED if request.has_base else INFERRED) if not request.is_sent else WILDCARD
-        if own_route:
-            return own_route, confidence
+        if own_routes:
+            return own_routes, confidence
         top, _, rest = facts.path.partition("/")
         for pattern in patterns:
-            fitting = _asked(facts, request, self._served[pattern])
+            fitting = _reachable(facts, request, self._served[pattern])
             if pattern and all(part in (_HOLE, _REST) for part in pattern):
                 # Any string of as many parts fits: only what a call sends to a router that is mounted nowhere else.
                 fitting = [item for item in fitting if request.is_sent and not item.is_open]
@@ -166,7 +166,7 @@ def _prefix_length(segments: Sequence[str]) -> int:
     return next((at for at, segment in enumerate(segments) if not _API.fullmatch(segment)), len(segments))
 
 
-def _asked(facts: Asking, request: Request, served: Sequence[Served]) -> list[Served]:
+def _reachable(facts: Asking, request: Request, served: Sequence[Served]) -> list[Served]:
     """Those that answer the method of a request and that its file may reach; none of more than MAX_ALIKE.
 
     Routes that tests serve count only for tests: a route inside a test for that test, and a route in a helper for the

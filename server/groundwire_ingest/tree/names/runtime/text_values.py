@@ -4,13 +4,12 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from groundwire_ingest.tree.facts import PassedTexts, Text, TextPart, TextValue
+from groundwire_ingest.tree.facts import NAME_OF_TYPE, PassedTexts, Text, TextPart, TextValue
 from groundwire_ingest.tree.folders import folder_of
-from groundwire_ingest.tree.languages.csharp.texts import NAME_OF_TYPE
 from groundwire_ingest.tree.languages.types import arguments, head
 from groundwire_ingest.tree.names.lookup import Lookup
 
-HOLE = "{}"
+UNKNOWN_VALUE = "{}"
 """Stands for an inserted value that the tree does not say."""
 
 _MAX_STEPS = 12
@@ -100,10 +99,10 @@ class TextValues:
 
     def _inserted(self, scope: int, part: TextPart, around: int | None) -> str:
         value = self._value(scope, part.text, around) if part.text else None
-        return HOLE if value is None else value
+        return UNKNOWN_VALUE if value is None else value
 
     def _value(self, scope: int, path: str, around: int | None) -> str | None:
-        """The string that an expression is; HOLE in it for what is not known, None where nothing is."""
+        """The string that an expression is; UNKNOWN_VALUE in it for what is not known, None where nothing is."""
         if self._steps >= _MAX_STEPS:
             return None
         self._steps += 1
@@ -119,7 +118,7 @@ class TextValues:
         read = self.read(scope, path, around)
         if read is not None:
             said = self.said(*read.held, read.around)
-            return said if said != HOLE else None
+            return said if said != UNKNOWN_VALUE else None
         taking = self._callable_with(scope, path)
         return self._argument(taking, path, around) if taking is not None else None
 
@@ -203,7 +202,7 @@ class TextValues:
     def _argument(self, number: int, name: str, around: int | None) -> str | None:
         """The string that the constructors of an object of class `around` give to a parameter of one of them."""
         given = self._given(number, name, around)
-        values = {self.said(scope, text, around) if text else HOLE for scope, text in given}
+        values = {self.said(scope, text, around) if text else UNKNOWN_VALUE for scope, text in given}
         return next(iter(values)) if len(values) == 1 else None
 
     def _is_left_out(self, held: Held, around: int | None) -> bool:

@@ -81,25 +81,25 @@ class Registrations:
         """The types that a registration provides, or that a request for its name gets."""
         if not registration.asks:
             return self._uses.numbers(scope, registration.given) if registration.given else (scope,)
-        name, interfaces = self._asked(scope, registration)
+        name, tokens = self._token(scope, registration)
         named = self._by_name.get(name, set()) if name else set[int]()
-        return tuple(sorted(named | {other for number in interfaces for other in self.bound.get(number, ())}))
+        return tuple(sorted(named | {other for number in tokens for other in self.bound.get(number, ())}))
 
     def _add(self, scope: int, registration: Registration) -> None:
         """Records the type provided for a name; a value that is not a type is recorded for its base types."""
         given = () if registration.asks else self.given(scope, registration)
-        name, interfaces = self._asked(scope, registration)
+        name, tokens = self._token(scope, registration)
         if name:
             self._by_name[name].update(given)
-        for number in interfaces:
+        for number in tokens:
             self.bound[number].update(other for other in given if other != number)
         is_type = self._lookup.table.is_type
-        for number in given if not any(map(is_type, interfaces)) else ():
+        for number in given if not any(map(is_type, tokens)) else ():
             for base, _ in self._lookup.lineage(number) if is_type(number) else ():
                 if base != number:
                     self.bound[base].add(number)
 
-    def _asked(self, scope: int, registration: Registration) -> tuple[str, tuple[int, ...]]:
+    def _token(self, scope: int, registration: Registration) -> tuple[str, tuple[int, ...]]:
         """The name that is asked for, or the definitions; `TYPES.Users` is the name of a part of a constant."""
         if registration.name:
             return registration.name, ()

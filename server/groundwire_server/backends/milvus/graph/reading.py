@@ -11,7 +11,7 @@ from groundwire_index.milvus.schema import VersionCollections
 from groundwire_index.milvus.store import MilvusStore
 from groundwire_index.scope import Scope
 from groundwire_server.backends.milvus.graph.adjacency import CHUNKS_AT_A_TIME, Adjacency, near_ends
-from groundwire_server.backends.milvus.refusals import refusals_told, told_as_refusals
+from groundwire_server.backends.milvus.refusals import refusals_raised, with_refusals
 from groundwire_server.backends.selected_graph import FollowedEdges, Positions, Rows, StoredEdges
 from groundwire_server.domain.graph.expansion import Direction
 
@@ -70,7 +70,7 @@ class ReadNeighbours:
     followed_types: NDArray[np.bool_]
     least: np.float32
 
-    @told_as_refusals
+    @with_refusals
     def of(self, rows: Rows, known: Set[int], most: int) -> FollowedEdges:
         """See `Neighbours.of`."""
         nears = near_ends(rows.tolist(), self.direction)
@@ -79,12 +79,12 @@ class ReadNeighbours:
         while short := self._short(nears, followed, known, most):
             self.adjacency.go_on(short)
             followed = self._follow(*self.adjacency.edges_of(nears))
-        return _told(followed, len(rows))
+        return _followed_edges(followed, len(rows))
 
     def ends_of(self, rows: Rows) -> Iterator[Rows]:
         """See `Neighbours.ends_of`."""
         nears = near_ends(rows.tolist(), self.direction)
-        with refusals_told(self.scope):
+        with refusals_raised(self.scope):
             for first in range(0, len(nears), CHUNKS_AT_A_TIME):
                 some = nears[first : first + CHUNKS_AT_A_TIME]
                 self.adjacency.begin(some)
@@ -93,13 +93,13 @@ class ReadNeighbours:
                     self.adjacency.go_on(hubs)
                     yield from self._ends(hubs)
 
-    @told_as_refusals
+    @with_refusals
     def among(self, rows: Rows, chosen: Rows) -> FollowedEdges:
         """See `Neighbours.among`."""
         nears = near_ends(rows.tolist(), self.direction)
         places, edges = self._sure(*self.adjacency.between(nears, chosen.tolist()))
         order = np.argsort(places, kind="stable")
-        return _told((places[order], edges[order]), len(rows))
+        return _followed_edges((places[order], edges[order]), len(rows))
 
     def _short(self, nears: Sequence[int], followed: _Followed, known: Set[int], most: int) -> list[int]:
         """Those near ends that may have more edges, and lead to no more than `most` rows which are not known."""
@@ -132,7 +132,7 @@ class ReadNeighbours:
         return places[kept], edges[kept]
 
 
-def _told(followed: _Followed, row_count: int) -> FollowedEdges:
+def _followed_edges(followed: _Followed, row_count: int) -> FollowedEdges:
     """Edges by the place of the row that each is of; of two near ends of a row the second is `row_count` later."""
     places, edges = followed
     return FollowedEdges(places % row_count, edges["type"], edges["far"].astype(np.int32), edges["position"])

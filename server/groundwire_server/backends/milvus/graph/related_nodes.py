@@ -50,7 +50,7 @@ def adjacent_to(reading: GraphReading, rows: Positions) -> list[Positions]:
     wanted = {(*seat_of[row], step) for row in rows.tolist() for step in _BESIDE if seat_of[row][0] != NO_DOCUMENT}
     nearest = documents.nearest(wanted)
     beside = ([nearest.get((*seat_of[row], step)) for step in _BESIDE] for row in rows.tolist())
-    return [np.asarray([row for row in node_rows if row is not None], dtype=np.int64) for node_rows in beside]
+    return [np.asarray([row for row in near_rows if row is not None], dtype=np.int64) for near_rows in beside]
 
 
 _Seat = tuple[int, int, int]
