@@ -1,5 +1,6 @@
 """The web application: pages without content, what fills them for the key of the session, and the files they load."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -72,9 +73,10 @@ def make_app(settings: Settings) -> Starlette:
             page, status = await make(request.query_params.multi_items()), 200
         except FAILURES as error:
             page, status = explorer.failed(error), 400 if problem(error).is_request else 502
-        return _content(request, explorer, page, status)
+        # Large pages take a tenth of a second to render, in which the event loop answers others.
+        return await asyncio.to_thread(_content, request, explorer, page, status)
 
-    return Starlette(
+    app = Starlette(
         routes=[
             *(Route(path, _shell) for path in _PATHS),
             Route("/view{path:path}", view),
@@ -83,6 +85,9 @@ def make_app(settings: Settings) -> Starlette:
         middleware=[Middleware(Guard, hosts=settings.hosts, needs_token=settings.caller_tokens)],
         lifespan=connected,
     )
+    # A redirect would name this server and its plain HTTP, where a proxy is what browsers know.
+    app.router.redirect_slashes = False
+    return app
 
 
 async def _shell(_: Request) -> Response:

@@ -13,6 +13,7 @@ from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from groundwire_client.caller_tokens import CHALLENGE, NO_TOKEN, answering_as, only_bearer
+from groundwire_explore.caller_turns import CallerTurns
 
 KEY_HEADER = "X-Groundwire-Key"
 
@@ -40,13 +41,14 @@ class Guard:
     """Refuses requests to another host, as a name that an attacker points at this machine gives; adds the headers.
 
     Where callers bring their own tokens, it also refuses requests without one, whatever they are for, and answers the
-    others with their token.
+    others with their token, a few requests of each caller at a time.
     """
 
     def __init__(self, app: ASGIApp, hosts: Sequence[str], *, needs_token: bool) -> None:
         self._app = app
         self._hosts = hosts
         self._needs_token = needs_token
+        self._turns = CallerTurns()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handles one request."""
@@ -70,5 +72,6 @@ class Guard:
         elif self._needs_token and not token:
             await PlainTextResponse(NO_TOKEN, 401, CHALLENGE)(scope, receive, guarded)
         else:
-            with answering_as(token):
-                await self._app(scope, receive, guarded)
+            async with self._turns.turn(token):
+                with answering_as(token):
+                    await self._app(scope, receive, guarded)

@@ -39,10 +39,13 @@ _OF_RESOURCE = (
 _FORM_METHODS = frozenset({"create", "edit"})
 _OPTIONAL = re.compile(r"/?\{(\w++)\?\}$")
 _MAX_CHAIN = 12
+_MAX_PREFIX = 1_000
+"""A route below longer prefixes than this is not read: each route would repeat them."""
 
 
 def routes(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Route]:
     """The routes that a file states, with the prefixes of the groups around them."""
+    prefixes = _Prefixes(syntax)
     for node in nodes.of(*sorted(_CALLS)):
         name = text_of(node, "name")
         if name not in _VERBS and name not in ("resource", "apiResource"):
@@ -56,7 +59,9 @@ def routes(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Route]:
         if written is None or handled is None:
             continue
         calls = [*chain, *_groups(node)]
-        prefix = "/".join(reversed([*filter(None, (_prefix(syntax, call) for call in calls))]))
+        prefix = prefixes.of(calls)
+        if prefix is None:
+            continue
         if name in _VERBS:
             handler = _handler(syntax, handled, calls)
             yield from _route(node, f"{prefix}/{written}", handler, name, places)
@@ -94,6 +99,22 @@ def _groups(node: Node) -> Iterator[Node]:
     for around in around_of(node.parent):
         if around.type in _CALLS and text_of(around, "name") == "group":
             yield from _chain(around)
+
+
+class _Prefixes:
+    """The prefixes that the calls of a file put before URLs, each read once."""
+
+    def __init__(self, syntax: Syntax) -> None:
+        self._syntax = syntax
+        self._of_call: dict[int, str] = {}
+
+    def of(self, calls: list[Node]) -> str | None:
+        """The prefix of a route, given the calls around it from the innermost outwards; None for one too long."""
+        for call in calls:
+            if call.id not in self._of_call:
+                self._of_call[call.id] = _prefix(self._syntax, call)
+        prefix = "/".join(reversed([*filter(None, (self._of_call[call.id] for call in calls))]))
+        return prefix if len(prefix) <= _MAX_PREFIX else None
 
 
 def _prefix(syntax: Syntax, call: Node) -> str:

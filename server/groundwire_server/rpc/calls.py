@@ -70,9 +70,9 @@ class Calls:
             finally:
                 call.end(is_answered=is_answered)
 
-    def computes_on_loop(self, kind: CallKind) -> bool:
-        """True if the event loop is to compute a call of the kind."""
-        return self._threads == 1 and self.durations.is_short(kind)
+    def computes_on_loop(self, kind: CallKind, subject: str) -> bool:
+        """True if the event loop is to compute a call of the kind by an identity."""
+        return self._threads == 1 and self.durations.is_short(kind, subject)
 
     def enter(self, call: "RunningCall") -> None:
         """Lets a thread compute the next part of the call when its turn comes."""
@@ -109,14 +109,13 @@ class Calls:
 class RunningCall(QueuedCall):
     """A call under way, as `execution.call.Call` describes it. One thread at a time computes its parts."""
 
-    __slots__ = ("_calls", "_context", "_give_way_at", "_is_on_loop", "_kind", "_part", "_seconds", "abandoned")
+    __slots__ = ("_calls", "_context", "_give_way_at", "_kind", "_part", "_seconds", "abandoned")
 
     def __init__(self, calls: Calls, method: str, subject: str, seconds: float) -> None:
         super().__init__(method, subject, time.monotonic() + seconds)
         self._calls = calls
         self._context: Context | None = None
         self._give_way_at = inf
-        self._is_on_loop = False
         self._kind: CallKind | None = None
         self._part: _ComputedPart[object] | None = None
         self._seconds = 0.0
@@ -151,9 +150,8 @@ class RunningCall(QueuedCall):
             self._calls.durations.add_unfinished(self._kind)
 
     def estimate(self, request: "NodesRequest") -> None:
-        """Decides by the request where the call computes: on the event loop if calls of its kind are short."""
+        """Tells the kind of the call: the event loop computes it if calls of its kind are short, else a thread."""
         self._kind = kind_of(self.method, request)
-        self._is_on_loop = self._calls.computes_on_loop(self._kind)
 
     def checkpoint(self) -> None:
         """See `Call.checkpoint`. Raises DeadlineError or CancelledError."""
@@ -168,7 +166,13 @@ class RunningCall(QueuedCall):
 
     async def compute(self, part: Callable[[], Result]) -> Result:
         """See `Call.compute`."""
-        return await (self._compute_on_loop(part) if self._is_on_loop else self._compute_on_thread(part))
+        observer().queued()
+        if self._kind is not None and self._calls.computes_on_loop(self._kind, self.subject):
+            await self._calls.turns.turn(self.line)
+            # Others of its identity may have taken long meanwhile.
+            if self._calls.computes_on_loop(self._kind, self.subject):
+                return self._computed_on_loop(part)
+        return await self._compute_on_thread(part)
 
     async def encode(self, encode: Callable[[Result], Response], result: Result, entries: int) -> Response:
         """The response that `encode` makes of a result with so many entries.
@@ -208,11 +212,8 @@ class RunningCall(QueuedCall):
             self._seconds += time.thread_time() - began
             self._give_way_at = inf
 
-    async def _compute_on_loop(self, part: Callable[[], Result]) -> Result:
-        call_observer = observer()
-        call_observer.queued()
-        await self._calls.turns.turn(self.line)
-        call_observer.started()
+    def _computed_on_loop(self, part: Callable[[], Result]) -> Result:
+        observer().started()
         self.checkpoint()
         if not self.has_begun:
             self.has_begun, self.turn_began = True, time.monotonic()
@@ -221,13 +222,14 @@ class RunningCall(QueuedCall):
             with self._calls.turns.computing():
                 return part()
         finally:
-            self._seconds += time.thread_time() - began
+            seconds = time.thread_time() - began
+            self._seconds += seconds
+            self._calls.durations.add_on_loop(self.subject, seconds)
 
     async def _compute_on_thread(self, part: Callable[[], Result]) -> Result:
         computed = _ComputedPart(part, self._thread_context())
         outcome = asyncio.wrap_future(computed.outcome)
         self._part = cast("_ComputedPart[object]", computed)
-        observer().queued()
         self._calls.enter(self)
         try:
             return await outcome

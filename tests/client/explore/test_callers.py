@@ -1,5 +1,6 @@
 """The page for a team: each request has a token of its own, and is answered with what that token grants."""
 
+import asyncio
 import re
 import time
 from collections.abc import Iterator
@@ -16,6 +17,7 @@ from client.explore.conftest import HOST, SHOP, Content
 from groundwire_client import AsyncGroundwireClient
 from groundwire_client.caller_tokens import request_token
 from groundwire_explore.app import Settings, make_app
+from groundwire_explore.caller_turns import MOST_AT_A_TIME, CallerTurns
 from groundwire_explore.guard import KEY_HEADER
 from support.jsonl import node
 from support.program import END_SECONDS, Server, run_ok, start, write_jsonl
@@ -175,3 +177,26 @@ def test_a_server_that_checks_no_tokens_is_refused(tmp_path: Path) -> None:
             assert process.wait(END_SECONDS) == 2
             told = " ".join(re.sub("[│╭╮╰╯─]", " ", process.stderr.read()).split())
     assert "answers callers without a token, so it would not check theirs: set its access_mode to jwt" in told
+
+
+@pytest.mark.parametrize("path", ["/indexes/", "/static", "/view/indexes/"])
+def test_no_redirect_names_this_server(browser: TestClient, key: SigningKey, path: str) -> None:
+    assert browser.get(path, headers=bearer(key, "shop")).status_code == 404
+
+
+@pytest.mark.asyncio
+async def test_requests_of_one_caller_do_not_keep_those_of_another_waiting() -> None:
+    turns, go_on, begun = CallerTurns(), asyncio.Event(), list[str]()
+
+    async def request(token: str) -> None:
+        async with turns.turn(token):
+            begun.append(token)
+            await go_on.wait()
+
+    requests = [asyncio.ensure_future(request(token)) for token in [*"aaaaa", "b"]]
+    for _ in range(3):
+        await asyncio.sleep(0)
+    assert sorted(begun) == [*("a" * MOST_AT_A_TIME), "b"]
+    go_on.set()
+    await asyncio.gather(*requests)
+    assert sorted(begun) == [*"aaaaa", "b"]

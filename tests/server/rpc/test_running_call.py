@@ -119,14 +119,14 @@ async def test_a_kind_with_one_long_call_among_its_last_ones_is_not_short() -> N
     kind = call_kinds.kind_of("SearchNodes", SearchRequest(Scope("shop", "main"), AccessContext(), None, "needle", 5))
     durations = call_kinds.CallDurations()
     for _ in range(KNOWN_AFTER):
-        assert not durations.is_short(kind)
+        assert not durations.is_short(kind, "a")
         durations.add(kind, 0.0)
-    assert durations.is_short(kind)
+    assert durations.is_short(kind, "a")
     durations.add(kind, call_kinds.SHORT_SECONDS)
     for _ in range(KNOWN_AFTER):
-        assert not durations.is_short(kind)
+        assert not durations.is_short(kind, "a")
         durations.add(kind, 0.0)
-    assert durations.is_short(kind)
+    assert durations.is_short(kind, "a")
 
 
 @pytest.mark.usefixtures("durations")
@@ -159,6 +159,41 @@ async def test_a_call_that_was_given_up_counts_as_long(
     assert places.kinds == ["groundwire-compute"]
 
 
+async def test_an_identity_that_surprised_the_event_loop_computes_on_threads_for_a_while() -> None:
+    now = [100.0]
+    durations = call_kinds.CallDurations(lambda: now[0])
+    kinds = [
+        call_kinds.kind_of("SearchNodes", SearchRequest(Scope(name, "main"), AccessContext(), None, "needle", 5))
+        for name in ("a", "b")
+    ]
+    for kind in kinds * KNOWN_AFTER:
+        durations.add(kind, 0.0)
+    durations.add_on_loop("eve", call_kinds.SURPRISE_SECONDS)
+    durations.add_on_loop("bob", call_kinds.SURPRISE_SECONDS / 2)
+    assert [durations.is_short(kind, "eve") for kind in kinds] == [False, False]
+    assert [durations.is_short(kind, "bob") for kind in kinds] == [True, True]
+    now[0] += call_kinds.SECONDS_ON_THREADS
+    assert [durations.is_short(kind, "eve") for kind in kinds] == [True, True]
+
+
+@pytest.mark.usefixtures("durations")
+async def test_calls_that_wait_for_the_loop_go_to_threads_when_one_before_them_took_long(
+    serving: "Serving",
+    places: Places,
+    search_request: retrieval_pb2.SearchNodesRequest,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with serving() as server, grpc.aio.insecure_channel(server.address) as channel:
+        stub = retrieval_pb2_grpc.RetrievalServiceStub(channel)
+        for _ in range(KNOWN_AFTER):
+            await stub.SearchNodes(search_request)
+        places.names.clear()
+        monkeypatch.setattr(call_kinds, "SURPRISE_SECONDS", 0.0)
+        for _ in range(3):
+            await stub.SearchNodes(search_request)
+    assert places.kinds == [MAIN, "groundwire-compute", "groundwire-compute"]
+
+
 async def test_the_kinds_that_are_remembered_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(call_kinds, "MAX_KINDS", 2)
     durations = call_kinds.CallDurations()
@@ -168,10 +203,10 @@ async def test_the_kinds_that_are_remembered_are_bounded(monkeypatch: pytest.Mon
     )
     for _ in range(KNOWN_AFTER):
         durations.add(first, 0.0)
-    assert durations.is_short(first)
+    assert durations.is_short(first, "a")
     for kind in (second, third):
         durations.add(kind, 0.0)
-    assert not durations.is_short(first)
+    assert not durations.is_short(first, "a")
 
 
 @pytest.mark.parametrize("wait", [RunningCall.ask_model, RunningCall.wait_for])

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from html import unescape
+from xml.sax.saxutils import unescape
 
 from groundwire_ingest.tree.chunking import lines_of
 from groundwire_ingest.tree.files.facts import MapperFacts, MapperStatement
@@ -15,6 +15,8 @@ _STATEMENTS = frozenset({"select", "insert", "update", "delete"})
 _OWN = _STATEMENTS | {"sql"}
 _MARKUP = re.compile(r"""<!--|<!\[CDATA\[|<(?P<closing>/?)(?P<tag>[\w.-]++)(?:[^<>"']++|"[^"<]*+"|'[^'<]*+')*+>""")
 _ENDS = {"<!--": "-->", "<![CDATA[": "]]>"}
+_QUOTES = {"&quot;": '"', "&apos;": "'"}
+"""The entities of XML that `unescape` does not know by itself. No others are read, nor characters by their numbers."""
 _VALUE = re.compile(r"#\{[^{}]*\}")
 _WORDS = {"where": " WHERE ", "set": " SET "}
 """What the elements that MyBatis replaces by a word of SQL stand for."""
@@ -51,7 +53,7 @@ def _sql(written: str) -> str:
     said: list[str] = []
     position = 0
     while (markup := _MARKUP.search(written, position)) is not None:
-        said.append(unescape(written[position : markup.start()]))
+        said.append(unescape(written[position : markup.start()], _QUOTES))
         position = markup.end()
         ending = _ENDS.get(markup[0], "")
         if not ending:
@@ -63,5 +65,5 @@ def _sql(written: str) -> str:
             break
         said.append(written[position:end] if ending == "]]>" else " ")
         position = end + len(ending)
-    said.append(unescape(written[position:]))
+    said.append(unescape(written[position:], _QUOTES))
     return _VALUE.sub("?", "".join(said)).strip()

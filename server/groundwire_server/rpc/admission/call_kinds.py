@@ -1,6 +1,8 @@
 """Estimates how long a call will compute, from what calls of its kind took before."""
 
+import time
 from collections import OrderedDict, deque
+from collections.abc import Callable
 from math import inf
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -12,6 +14,9 @@ SHORT_SECONDS = 0.005
 """A call is short if it is expected to take less of the processor."""
 KNOWN_AFTER = 16
 """How many calls of a kind must have ended before there is an estimate; it considers as many."""
+SURPRISE_SECONDS = 0.02
+"""A part that takes more of the processor on the event loop makes its caller's calls run on threads for a while."""
+SECONDS_ON_THREADS = 10.0
 MAX_KINDS = 4_096
 """The kinds whose times are remembered, the most recently used."""
 
@@ -33,13 +38,30 @@ def kind_of(method: str, request: "NodesRequest") -> CallKind:
 class CallDurations:
     """The processor seconds of the last calls of each kind. Use it in one event loop."""
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
         self._seconds: OrderedDict[CallKind, deque[float]] = OrderedDict()
+        self._on_threads_until: OrderedDict[str, float] = OrderedDict()
 
-    def is_short(self, kind: CallKind) -> bool:
-        """True if a call of the kind is expected to be short."""
+    def is_short(self, kind: CallKind, subject: str) -> bool:
+        """True if a call of the kind by an identity is expected to be short.
+
+        The event loop computes it then, so the calls of an identity that has surprised it are not short for a while:
+        otherwise one identity could prepare many kinds by short calls, and then send a long one of each at once.
+        """
+        if self._on_threads_until.get(subject, 0.0) > self._clock():
+            return False
         seconds = self._seconds.get(kind, ())
         return len(seconds) == KNOWN_AFTER and max(seconds) < SHORT_SECONDS
+
+    def add_on_loop(self, subject: str, seconds: float) -> None:
+        """The event loop has computed a part of a call of the identity for so long."""
+        if seconds < SURPRISE_SECONDS:
+            return
+        self._on_threads_until[subject] = self._clock() + SECONDS_ON_THREADS
+        self._on_threads_until.move_to_end(subject)
+        if len(self._on_threads_until) > MAX_KINDS:
+            self._on_threads_until.popitem(last=False)
 
     def add(self, kind: CallKind, seconds: float) -> None:
         """A call of the kind has been answered, and took `seconds`."""

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from groundwire_ingest.records import SourceEdge
+from groundwire_ingest.tree.names.runtime import text_values, texts
 from groundwire_ingest.tree.source import TreeSource
 
 TreeMaker = Callable[[Mapping[str, str | bytes]], Path]
@@ -274,3 +275,38 @@ class Jobs {
         ("Jobs.Variable", "$(Schema).Server", 0.9),
         ("Jobs.Stated", "HangFire.Server", 0.9),
     }
+
+
+def test_strings_that_are_made_of_each_other_many_times_take_no_longer_than_they_are_written(named: Named) -> None:
+    """Twenty times twenty, eleven times over, would be read otherwise."""
+    constants = "".join(f"const string A{n} = {' + '.join(20 * [f'A{n - 1}'])};\n" for n in range(1, 12))
+    code = f"""class Reports
+{{
+    const string A0 = "x";
+    {constants}
+    void Run() {{ Query($"SELECT * FROM dbo.[User] WHERE name = '{{A11}}'"); Query("SELECT * FROM dbo.[Device]"); }}
+}}"""
+    assert {to for _, _, to, _ in named({"Reports.cs": code})} == {"dbo.User", "dbo.Device"}
+
+
+def test_strings_of_inherited_members_are_not_much_longer_than_the_file(
+    named: Named, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code = REPOSITORY + "".join(
+        f"public class {name}Repository : Repository<{name}, int> {{ }}\n" for name in ("User", "Device")
+    )
+    assert {to for _, _, to, _ in named({"Repository.cs": code})} == {"dbo.User_ReadById", "dbo.Device_ReadById"}
+    monkeypatch.setattr(texts, "_CHARACTERS_OF_FILE", 50)
+    monkeypatch.setattr(texts, "_CHARACTERS_FOR_EACH_WRITTEN", 0)
+    assert len({to for _, _, to, _ in named({"Repository.cs": code})}) == 1
+
+
+def test_a_parameter_of_many_constructors_is_not_known(named: Named, monkeypatch: pytest.MonkeyPatch) -> None:
+    code = REPOSITORY + (
+        "public class EventRepository : Repository<Event, int>\n"
+        '{ public EventRepository() : base("c", "audit") { } public EventRepository(int a) : base("c", "audit") { } }\n'
+    )
+    expected = ("audit.Event_ReadById", 0.8)
+    assert expected in {(to, confidence) for _, _, to, confidence in named({"Repository.cs": code})}
+    monkeypatch.setattr(text_values, "_MAX_PASSED", 1)
+    assert expected not in {(to, confidence) for _, _, to, confidence in named({"Repository.cs": code})}

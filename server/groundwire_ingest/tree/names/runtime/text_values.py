@@ -13,7 +13,11 @@ UNKNOWN_VALUE = "{}"
 """Stands for an inserted value that the tree does not say."""
 
 _MAX_STEPS = 12
+_MAX_INSERTED = 200
+"""How many values are inserted into one string, those that are inserted into these included."""
 _MAX_CHARACTERS = 20_000
+_MAX_PASSED = 50
+"""Of a class whose constructors are called in more places, a parameter is not known."""
 _BEFORE_TYPE, _AFTER_TYPE = NAME_OF_TYPE.split("{}")
 _NAME_OF_OBJECT = frozenset({"GetType().Name", "this.GetType().Name"})
 
@@ -45,6 +49,7 @@ class TextValues:
         # What a file says outside of types and callables, by folder, for languages whose files share that.
         self._packages: dict[tuple[str, str], list[Held]] = {}
         self._steps = 0
+        self._inserted_count = 0
         for file, facts in enumerate(self._table.files):
             first = self._table.module_of(file)
             for value in facts.text_values:
@@ -94,11 +99,22 @@ class TextValues:
 
     def said(self, scope: int, text: Text, around: int | None) -> str:
         """A string in a definition, of an object of class `around`."""
-        said = "".join(part.text if not part.is_inserted else self._inserted(scope, part, around) for part in text)
-        return said[:_MAX_CHARACTERS]
+        if not self._steps:
+            self._inserted_count = 0
+        pieces: list[str] = []
+        left = _MAX_CHARACTERS
+        for part in text:
+            piece = part.text if not part.is_inserted else self._inserted(scope, part, around)
+            pieces.append(piece[:left])
+            left -= len(pieces[-1])
+            if not left:
+                break
+        return "".join(pieces)
 
     def _inserted(self, scope: int, part: TextPart, around: int | None) -> str:
-        value = self._value(scope, part.text, around) if part.text else None
+        self._inserted_count += 1
+        is_known = bool(part.text) and self._inserted_count <= _MAX_INSERTED
+        value = self._value(scope, part.text, around) if is_known else None
         return UNKNOWN_VALUE if value is None else value
 
     def _value(self, scope: int, path: str, around: int | None) -> str | None:
@@ -232,6 +248,8 @@ class TextValues:
         ]
         passed = [item for base in deriving for item in self._passed.get(base, ()) if not item[1].is_own]
         passed += [item for item in self._passed.get(owner, ()) if item[1].is_own and item[0] != number]
+        if len(passed) > _MAX_PASSED:
+            return [(number, ())]
         given: list[tuple[int, Text]] = []
         for scope, item in passed:
             position = self._position(number, name, item)

@@ -6,6 +6,7 @@ the class that the object is of. A string of an inherited member then has a valu
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 
 from groundwire_ingest.tree.facts import BuiltText, Call, TextRole
 from groundwire_ingest.tree.names.inheritance import Inheritance
@@ -14,11 +15,16 @@ from groundwire_ingest.tree.names.runtime.text_values import TextValues
 
 _MAX_CLASSES = 400
 """Of more classes than this that inherit a member the first ones count."""
+_CHARACTERS_OF_FILE = 200_000
+_CHARACTERS_FOR_EACH_WRITTEN = 20
+"""The most characters of the strings of a file, for all classes together, besides those of a file."""
+_LEAST_CHARACTERS = 16
+"""A shorter string counts as one of this length."""
 
 
 @dataclass(frozen=True, slots=True)
 class ResolvedText:
-    """A string in node `from_key`, with HOLE for each value that is not known.
+    """A string in node `from_key`, with UNKNOWN_VALUE for each value that is not known.
 
     `is_inherited`: the string is in a member of a base class, and the node is the class that decides on its values.
     """
@@ -42,15 +48,30 @@ class Texts:
     def resolved(self, file: int) -> Iterator[ResolvedText]:
         """The strings that a file builds or uses as SQL, and those that its calls are given by the names of variables.
 
-        Of equal ones in a node there is one.
+        Of equal ones in a node there is one. They end where they would be much longer than what the file says.
         """
+        left = self._most_characters(file)
+        for text in self._of_file(file):
+            left -= max(_LEAST_CHARACTERS, len(text.text))
+            if left < 0:
+                return
+            yield text
+
+    def _most_characters(self, file: int) -> int:
+        built_texts = self._table.files[file].built_texts
+        written = sum(len(part.text) for built in built_texts for part in built.text)
+        return _CHARACTERS_OF_FILE + _CHARACTERS_FOR_EACH_WRITTEN * written
+
+    def _of_file(self, file: int) -> Iterator[ResolvedText]:
         first, facts = self._table.module_of(file), self._table.files[file]
-        texts: dict[ResolvedText, None] = {}
-        for built in facts.built_texts:
-            texts.update(dict.fromkeys(self._of_built(first + built.scope, built)))
-        for call in facts.calls if self._values.names else ():
-            texts.update(dict.fromkeys(self._of_arguments(first + call.scope, call)))
-        yield from texts
+        known: set[ResolvedText] = set()
+        built_texts = (text for built in facts.built_texts for text in self._of_built(first + built.scope, built))
+        calls = facts.calls if self._values.names else ()
+        of_calls = (text for call in calls for text in self._of_arguments(first + call.scope, call))
+        for text in chain(built_texts, of_calls):
+            if text not in known:
+                known.add(text)
+                yield text
 
     def _of_built(self, scope: int, built: BuiltText) -> Iterator[ResolvedText]:
         around = self._table.enclosing_type(scope)
@@ -60,10 +81,14 @@ class Texts:
             return
         first = self._table.parts(around)[0]
         below = {self._table.parts(number)[0] for number in self._inheritance.implementing(first)} - {first}
-        said_by = {number: self._values.said(scope, built.text, number) for number in sorted(below)[:_MAX_CLASSES]}
-        for number, of_class in said_by.items():
-            bases = (base for base_type in self._lookup.bases(number) for base in base_type.numbers)
-            definition = self._table.definitions[number]
+        classes = sorted(below)[:_MAX_CLASSES]
+        said_by: dict[int, str] = {}
+        for number in classes:
+            bases = [base for base_type in self._lookup.bases(number) for base in base_type.numbers]
+            for each in (number, *(base for base in bases if base in below)):
+                if each not in said_by:
+                    said_by[each] = self._values.said(scope, built.text, each)
+            of_class, definition = said_by[number], self._table.definitions[number]
             if of_class not in {said_by.get(base, said) for base in bases} and self._inherits(number, scope):
                 yield ResolvedText(definition.key, of_class, definition.line, built.role, is_inherited=True)
 

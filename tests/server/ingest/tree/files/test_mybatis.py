@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from groundwire_ingest.records import SourceEdge
+from groundwire_ingest.records import SourceEdge, SourceNode
 from groundwire_ingest.tree.source import TreeSource
 
 TreeMaker = Callable[[Mapping[str, str | bytes]], Path]
@@ -56,3 +56,14 @@ def test_statements_belong_to_methods_and_read_and_write_tables(make_tree: TreeM
         ("rename", "WritesTo", "sql::account|TABLE", 0.9),
         ("log", "WritesTo", "sql::audit_log|TABLE", 0.9),
     }
+
+
+def test_characters_by_their_numbers_are_not_read(make_tree: TreeMaker) -> None:
+    """One of 5,000 digits, cut out of a comment that ends on the line of a statement."""
+    mapper = f"""<mapper namespace="com.shop.UserMapper">
+<!--
+&#{"9" * 5_000}; --><select id="findById">SELECT * FROM account WHERE a &lt; &quot;b&quot;</select>
+</mapper>"""
+    root = make_tree({"schema.sql": "CREATE TABLE account (id int);\n", "src/UserMapper.xml": mapper})
+    keys = {record.key for record in TreeSource(root).read() if isinstance(record, SourceNode)}
+    assert any(key.endswith("UserMapper.xml#findById") for key in keys), keys
