@@ -121,7 +121,7 @@ def test_while_a_page_waits_for_the_server(silent: socket.socket) -> None:
         with connection:
             code, errors = interrupted(process)
         asking.join()
-    assert (code, errors) == (0, "")
+    assert (code, errors) == (130, "")
 
 
 def _ask(request: urllib.request.Request) -> None:
