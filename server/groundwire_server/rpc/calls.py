@@ -237,12 +237,11 @@ class RunningCall(QueuedCall):
             del outcome, computed  # the outcome may be an error, whose traceback leads to this frame
 
     async def _wait(self, pool: ThreadPoolExecutor, part: Callable[[], Result]) -> Result:
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(pool, self._thread_context().run, self._checked, part)
+        def checked() -> Result:
+            self.checkpoint()
+            return part()
 
-    def _checked(self, part: Callable[[], Result]) -> Result:
-        self.checkpoint()
-        return part()
+        return await asyncio.get_running_loop().run_in_executor(pool, self._thread_context().run, checked)
 
     def _thread_context(self) -> Context:
         """The context variables of the call's task, for the threads that work for it one after another."""
