@@ -21,8 +21,9 @@ def main() -> None:
     """Runs the command line.
 
     Ctrl-C ends it without a traceback. While commands are loaded, and after one has ended, the system ends the process.
-    A command in between is interrupted, tidies up for three seconds at most, and ends with the exit status 130. `serve`
-    handles the signal by itself, as it handles SIGTERM. Where SIGINT is ignored, as by `nohup`, it stays ignored.
+    A command in between is interrupted, tidies up for three seconds at most, and ends with the exit status 130, or with
+    0 if it goes on until Ctrl-C. `serve` handles the signal by itself, as it handles SIGTERM. Where SIGINT is ignored,
+    as by `nohup`, it stays ignored.
     """
     is_handled = signal.getsignal(signal.SIGINT) is not signal.SIG_IGN
     if is_handled:
@@ -34,9 +35,10 @@ def main() -> None:
         if is_handled:
             signal.signal(signal.SIGINT, _interrupt)
         app()
-    except BaseException:
-        # Whatever the command made of it: typer ends with 1, an event loop with a cancellation, a web server with 0.
-        if not _interrupted.is_set():
+    except BaseException as ending:
+        # Some commands go on until Ctrl-C, which is no failure of theirs. Others end by an exception.
+        is_done = isinstance(ending, SystemExit) and not ending.code
+        if is_done or not _interrupted.is_set():
             raise
         sys.exit(INTERRUPTED)
     finally:

@@ -121,7 +121,7 @@ def test_while_a_page_waits_for_the_server(silent: socket.socket) -> None:
         with connection:
             code, errors = interrupted(process)
         asking.join()
-    assert (code, errors) == (130, "")
+    assert (code, errors) == (0, "")
 
 
 def _ask(request: urllib.request.Request) -> None:
@@ -141,7 +141,9 @@ def test_while_tools_are_served(over: str, silent: socket.socket) -> None:
             process.stdin.flush()
             line_of(process.stdout, "serverInfo")
         code, errors = interrupted(process)
-    assert (code, errors) == (130, "")
+    # Tools over HTTP are served until Ctrl-C; it may also come before they are.
+    assert code in ((0, 130) if http else (130,))
+    assert errors == ""
 
 
 @pytest.fixture
