@@ -71,7 +71,9 @@ class Guard:
             await PlainTextResponse(text, 421)(scope, receive, guarded)
         elif self._needs_token and not token:
             await PlainTextResponse(NO_TOKEN, 401, CHALLENGE)(scope, receive, guarded)
-        else:
+        elif self._needs_token:
             async with self._turns.turn(token):
                 with answering_as(token):
                     await self._app(scope, receive, guarded)
+        else:
+            await self._app(scope, receive, guarded)

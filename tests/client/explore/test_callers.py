@@ -8,17 +8,19 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
+from unittest.mock import AsyncMock
 
 import httpx2
 import pytest
 from starlette.testclient import TestClient
+from starlette.types import Receive, Scope, Send
 
 from client.explore.conftest import HOST, SHOP, Content
 from groundwire_client import AsyncGroundwireClient
 from groundwire_client.caller_tokens import request_token
 from groundwire_explore.app import Settings, make_app
 from groundwire_explore.caller_turns import MOST_AT_A_TIME, CallerTurns
-from groundwire_explore.guard import KEY_HEADER
+from groundwire_explore.guard import KEY_HEADER, Guard
 from support.jsonl import node
 from support.program import END_SECONDS, Server, run_ok, start, write_jsonl
 from support.token_issuer import SigningKey, token_environment
@@ -200,3 +202,28 @@ async def test_requests_of_one_caller_do_not_keep_those_of_another_waiting() -> 
     go_on.set()
     await asyncio.gather(*requests)
     assert sorted(begun) == [*"aaaaa", "b"]
+
+
+@pytest.mark.asyncio
+async def test_without_tokens_no_request_waits_for_a_turn() -> None:
+    """All requests are one person's there, and the files of the page must not wait for answers."""
+    go_on, begun = asyncio.Event(), list[str]()
+
+    async def app(scope: Scope, _: Receive, __: Send) -> None:
+        begun.append(scope["path"])
+        await go_on.wait()
+
+    guard = Guard(app, [HOST], needs_token=False)
+    count = 2 * MOST_AT_A_TIME
+    requests = [
+        asyncio.ensure_future(
+            guard(
+                {"type": "http", "path": str(number), "headers": [(b"host", HOST.encode())]}, AsyncMock(), AsyncMock()
+            )
+        )
+        for number in range(count)
+    ]
+    await asyncio.sleep(0)
+    assert len(begun) == count
+    go_on.set()
+    await asyncio.gather(*requests)

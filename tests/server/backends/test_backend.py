@@ -21,6 +21,7 @@ from groundwire_server.backends.embedded.backend import EmbeddedBackend
 from groundwire_server.backends.embedded.pool import IndexPool
 from groundwire_server.domain.access.access import AccessContext, Bounds
 from groundwire_server.domain.access.grants import UNLIMITED
+from groundwire_server.domain.access.lifecycle import Lifecycle
 from groundwire_server.domain.access.name_sets import Names
 from groundwire_server.domain.errors import (
     BackendUnavailableError,
@@ -30,6 +31,7 @@ from groundwire_server.domain.errors import (
     Reason,
 )
 from groundwire_server.domain.indexes import MAX_NAMES, IndexNames, IndexSummary
+from groundwire_server.domain.search.search import Filter
 from groundwire_server.domain.texts.texts import StoredText, TextSize
 from support.calls import never_stop
 from support.listed_candidates import texts_of
@@ -396,3 +398,20 @@ def test_readers_are_answered_while_versions_come_and_go(backend: EmbeddedBacken
         for reader in reading:
             reader.result()
     assert len(answers) > 1
+
+
+def test_a_version_is_opened_at_once_only_where_it_is_known_what_the_caller_sees(
+    backend: EmbeddedBackend, put_case: Put
+) -> None:
+    """The event loop asks this, so nothing may be computed or read."""
+    put_case(V1, "7", activate=True)
+    active, deleted = (
+        partial(backend.open_at_once, UNPINNED, lifecycle=lifecycle, filter_=Filter())
+        for lifecycle in (Lifecycle.ACTIVE, Lifecycle.DELETED)
+    )
+    backend.open(UNPINNED, bound("7"), Lifecycle.ACTIVE, Filter())
+    assert active(bound("7")) is not None
+    assert deleted(bound("7")) is None, "other rows"
+    backend.open(UNPINNED, bound("7"), Lifecycle.DELETED, Filter())
+    assert deleted(bound("7")) is not None
+    assert active(bound("8")) is None, "another caller"
