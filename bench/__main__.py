@@ -27,8 +27,8 @@ from bench.speed.scale import measure_size, write_scale
 from bench.speed.several import grid as several_grid
 from bench.speed.several import measure_several
 from bench.speed.synthesis import Shape, write_corpus
-from groundwire_index.milvus.storage_errors import StorageUnavailableError
 from groundwire_ingest.ingest_errors import IngestError
+from groundwire_milvus.storage_errors import StorageUnavailableError
 
 _ERRORS = (IngestError, StorageUnavailableError)
 SIZES = (20_000, 200_000, 1_000_000)

@@ -5,6 +5,7 @@ Of several test processes, each takes a file of tests at a time, but for those o
 
 import gc
 from collections.abc import Generator, Iterator
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
@@ -13,8 +14,10 @@ from xdist.scheduler import LoadFileScheduling
 
 import support.properties  # noqa: F401  registers the profiles
 from groundwire_server.rpc.serving.threads import bound_native_threads
-from support.milvus_server import MilvusServer, milvus_server
-from support.storage import NewStorage, Storage, in_database_of
+from support.storage import NewStorage, Storage
+
+if TYPE_CHECKING:
+    from support.milvus_server import MilvusServer
 
 settings.load_profile("quick")  # replaced by `--hypothesis-profile`, which is read later
 
@@ -57,13 +60,23 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(scope="session")
-def milvus() -> Iterator[MilvusServer]:
+def milvus() -> Iterator["MilvusServer"]:
     """A Milvus that these tests share; a test that stops it starts one of its own."""
+    from support.milvus_server import milvus_server  # other tests run without the backend of Milvus
+
     with milvus_server() as server:
         yield server
+
+
+@pytest.fixture(scope="session")
+def storage_in_milvus(milvus: "MilvusServer") -> NewStorage:
+    """Storage for indexes in databases of that Milvus."""
+    from support.milvus_storage import in_database_of
+
+    return in_database_of(milvus)
 
 
 @pytest.fixture(scope="session", params=["embedded", pytest.param("milvus", marks=pytest.mark.slow)])
 def new_storage(request: pytest.FixtureRequest) -> NewStorage:
     """Storage for indexes by the folder they are built in, of each kind that a server reads."""
-    return in_database_of(request.getfixturevalue("milvus")) if request.param == "milvus" else Storage
+    return request.getfixturevalue("storage_in_milvus") if request.param == "milvus" else Storage

@@ -16,13 +16,13 @@ from urllib.parse import urlsplit
 from bench.shared.programs import Memory, folder_bytes, memory, serve_command
 from bench.speed.corpus import Corpus
 from bench.speed.index import SCOPE, Stages, ensure_index
-from groundwire_index.milvus.backend import MilvusAddress
-from groundwire_index.milvus.catalogue import Catalogue
-from groundwire_index.milvus.client import connect
-from groundwire_index.milvus.storage import MilvusStorage
-from groundwire_index.milvus.storage_errors import StorageUnavailableError
-from groundwire_index.milvus.store import MilvusStore
 from groundwire_index.store.store import IndexStore
+from groundwire_milvus.address import MilvusAddress
+from groundwire_milvus.catalogue import Catalogue
+from groundwire_milvus.client import connect
+from groundwire_milvus.storage import MilvusStorage
+from groundwire_milvus.storage_errors import StorageUnavailableError
+from groundwire_milvus.store import MilvusStore
 
 SECONDS = 100.0
 """For one request. It is long, because slow requests are measured too."""

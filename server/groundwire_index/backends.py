@@ -1,12 +1,16 @@
-"""The registry of the backends: each record by its name. The embedded one has a folder for each version."""
+"""The registry of the backends: each record by its name.
+
+The embedded one, which has a folder for each version, is always there. Any other backend is found by an entry point of
+the group `groundwire.backends`: its name is that of the backend, and it leads to the record.
+"""
 
 from collections.abc import Mapping
+from importlib.metadata import entry_points
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from groundwire_index.embedding.model_names import without_user
-from groundwire_index.milvus.backend import MILVUS
 from groundwire_index.storage import Backend, OptionError, Values
 
 if TYPE_CHECKING:
@@ -25,10 +29,19 @@ EMBEDDED = Backend(
     storage=_embedded_storage,
     serving="groundwire_server.backends.embedded.backend:open_backend",
 )
-BACKENDS: Mapping[str, Backend] = MappingProxyType({"embedded": EMBEDDED, "milvus": MILVUS})
+DEFAULT_BACKEND = "embedded"
+_ENTRY_POINTS = "groundwire.backends"
+
+
+def all_backends() -> dict[str, Backend]:
+    """The embedded backend, and the installed ones by their names. None of these can take its place."""
+    installed = {point.name: point.load() for point in sorted(entry_points(group=_ENTRY_POINTS))}
+    return {DEFAULT_BACKEND: EMBEDDED} | installed | {DEFAULT_BACKEND: EMBEDDED}
+
+
+BACKENDS: Mapping[str, Backend] = MappingProxyType(all_backends())
 SETTINGS = {setting.name: setting for backend in BACKENDS.values() for setting in backend.settings}
 """The settings of all backends, by name."""
-DEFAULT_BACKEND = "embedded"
 
 
 def checked(backend: str, values: Values, *, others: bool = False) -> Values:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
@@ -116,9 +116,11 @@ class Backend:
         threads: How many threads the calls of a server share.
         storage: Gives its storage, from the data folder and the values of the settings. Raises OptionError.
         serving: `module:function` that opens it for a server, from the same; loaded by servers alone.
+        extras: The libraries that only this backend needs, each with the extra of Groundwire that installs it.
     """
 
     settings: tuple[Setting, ...]
     threads: int
     storage: Callable[[Path, Values], Storage]
     serving: str
+    extras: Mapping[str, str] = field(default_factory=dict)

@@ -15,7 +15,7 @@ from support.platform import Platform
 from support.platform_corpus import AUDITOR_TAG, BULK, COLLECTIONS, PLATFORM, REDEFINITIONS, REFUNDS
 from support.program import Server, write_jsonl
 from support.rerank_service import RerankService, rerank_service
-from support.storage import NewStorage, Storage, in_database_of
+from support.storage import NewStorage, Storage
 
 SHOP = [
     node("Invoice.Create", "class InvoiceService { void CreateInvoice() { } }", [1.0, 0.0, 0.0, 0.0],
@@ -55,7 +55,7 @@ def new_storage(request: pytest.FixtureRequest) -> NewStorage:
     """As for all tests, and folders whose indexes have their vectors from a service."""
     if request.param == "service":
         return partial(VectorsFromService, service=request.getfixturevalue("vector_service"))
-    return in_database_of(request.getfixturevalue("milvus")) if request.param == "milvus" else Storage
+    return request.getfixturevalue("storage_in_milvus") if request.param == "milvus" else Storage
 
 
 @pytest.fixture(scope="session")

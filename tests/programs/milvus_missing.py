@@ -4,7 +4,7 @@ import sys
 from importlib import import_module
 from unittest.mock import patch
 
-for module in ("groundwire_index.milvus.catalogue", "groundwire_server.config", "groundwire_index.milvus.storage"):
+for module in ("groundwire_milvus.catalogue", "groundwire_server.config", "groundwire_milvus.storage"):
     import_module(module)
 print(sorted({"pymilvus", "pandas"} & set(sys.modules)))
 with patch.dict(sys.modules, {"pymilvus": None}):

@@ -20,6 +20,7 @@ PACKAGES = {
     "groundwire_index",
     "groundwire_ingest",
     "groundwire_mcp",
+    "groundwire_milvus",
     "groundwire_pipelines",
     "groundwire_server",
 }
@@ -81,6 +82,13 @@ def test_wheel_brings_protos_stubs_and_vocabularies(pattern: str, names: list[st
 
 def test_wheel_brings_the_factors_of_the_default_model(names: list[str]) -> None:
     assert "groundwire_ingest/embedding/code_adapter.safetensors" in names
+
+
+def test_wheel_leads_to_the_record_of_milvus(wheel: Path, names: list[str]) -> None:
+    (entry_points,) = (name for name in names if name.endswith(".dist-info/entry_points.txt"))
+    with zipfile.ZipFile(wheel) as archive:
+        lines = archive.read(entry_points).decode().splitlines()
+    assert lines[lines.index("[groundwire.backends]") + 1] == "milvus = groundwire_milvus.record:MILVUS"
 
 
 def test_wheel_brings_licence_and_notice(names: list[str]) -> None:

@@ -3,16 +3,16 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from groundwire_index.milvus.catalogue import Catalogue
-from groundwire_index.milvus.dense_index import EXACT, DenseIndex
-from groundwire_index.milvus.publishing.claim import claimed
-from groundwire_index.milvus.publishing.publish import publish
-from groundwire_index.milvus.storage import MilvusStorage
-from groundwire_index.milvus.store import MilvusStore
 from groundwire_index.scope import Scope
 from groundwire_index.store.loaded import LoadedIndex
 from groundwire_ingest.build.build import BuildOptions, BuildReport, build_index
 from groundwire_ingest.records import SourceRecord
+from groundwire_milvus.catalogue import Catalogue
+from groundwire_milvus.dense_index import EXACT, DenseIndex
+from groundwire_milvus.publishing.claim import claimed
+from groundwire_milvus.publishing.publish import publish
+from groundwire_milvus.storage import MilvusStorage
+from groundwire_milvus.store import MilvusStore
 from support.builds import V1, HashEmbedder, Records, Stages
 from support.milvus_server import MilvusServer
 

@@ -12,10 +12,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from groundwire_index.milvus.backend import MilvusAddress
-from groundwire_index.milvus.client import connect
-from groundwire_index.milvus.storage_errors import StorageUnavailableError
-from groundwire_index.milvus.store import MilvusStore
+from groundwire_milvus.address import MilvusAddress
+from groundwire_milvus.client import connect
+from groundwire_milvus.storage_errors import StorageUnavailableError
+from groundwire_milvus.store import MilvusStore
 
 START_SECONDS = 300
 _SECONDS = 60.0

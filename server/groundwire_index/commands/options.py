@@ -9,6 +9,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from groundwire.printable_text import one_line, printable
+from groundwire_index.backends import BACKENDS
 from groundwire_index.operator_errors import OperatorError
 from groundwire_index.scope import Scope, name_problem, version_problem
 
@@ -45,12 +46,17 @@ def reporting_failures(extra: str = "server") -> Iterator[None]:
     try:
         yield
     except ModuleNotFoundError as error:
-        extras = f"{extra},milvus" if error.name == "pymilvus" else extra
+        extras = ",".join([extra, *_extras_of_backends(error.name)])
         fail(f'{error.name} is not installed; pip install "groundwire[{extras}]"', EXIT_USAGE)
     except BrokenPipeError:
         raise  # who read the output has gone, as `head` does: Typer ends the command without a word
     except (OperatorError, OSError) as error:
         fail(message_of(error))
+
+
+def _extras_of_backends(library: str | None) -> list[str]:
+    """The extras that install a library for a backend."""
+    return [extra for backend in BACKENDS.values() for name, extra in backend.extras.items() if name == library]
 
 
 def message_of(error: OperatorError | OSError) -> str:

@@ -1,0 +1,248 @@
+"""Everything that the Milvus backend says of an index against what the embedded one says of the same, bit for bit."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, fields, replace
+
+import numpy as np
+import pytest
+from hypothesis import event, given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from groundwire_index.scope import Scope
+from groundwire_index.store.loaded import LoadedIndex
+from groundwire_index.store.store import IndexStore
+from groundwire_milvus.serving.backend import MilvusBackend
+from groundwire_server.backends.embedded.backend import EmbeddedBackend
+from groundwire_server.backends.interface import Backend, IndexSnapshot, PathSearch, Walk
+from groundwire_server.domain.access.access import AccessContext
+from groundwire_server.domain.access.grants import UNLIMITED
+from groundwire_server.domain.access.lifecycle import Lifecycle
+from groundwire_server.domain.errors import NotFoundError
+from groundwire_server.domain.graph.expansion import Direction
+from groundwire_server.domain.search.candidates import Candidates, Retrieval
+from groundwire_server.domain.search.search import Filter, MetadataCondition, Retriever
+from groundwire_server.query_embedding.query_vectors import unit_vector
+from support.both_backends import LARGE_DOCUMENT, MakeNode, varied_content
+from support.bound_oracle import VALUES, Bound, bounds
+from support.calls import never_stop
+from support.chunks import callers, filters
+from support.milvus_builds import copy_to_milvus, new_catalogue
+from support.milvus_server import MilvusServer
+from support.properties import costly
+
+SCOPE = Scope("shop", "main", "v1")
+
+
+@dataclass(frozen=True)
+class Both:
+    """One index behind both backends, and the ids of its nodes."""
+
+    embedded: EmbeddedBackend
+    milvus: MilvusBackend
+    ids: list[str]
+
+
+@pytest.fixture(scope="module")
+def both(
+    milvus: MilvusServer, make_node: MakeNode, publish: Callable[..., None], tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Both]:
+    data = tmp_path_factory.mktemp("data")
+    content = varied_content(make_node, 300, LARGE_DOCUMENT)
+    publish(data, content.nodes, content.edges, content.vectors, scope=SCOPE)
+    catalogue = new_catalogue(milvus)
+    copy_to_milvus(LoadedIndex(IndexStore(data).require(SCOPE)), catalogue)
+    yield Both(EmbeddedBackend(data), MilvusBackend(catalogue.store.address), [node.id for node in content.nodes])
+    catalogue.store.close()
+
+
+conditions = st.builds(
+    MetadataCondition,
+    key=st.sampled_from(["process", "n", "workflow_id", "absent"]),
+    values=st.lists(st.sampled_from(["billing", "true", "red", 1, 1.0, 7, 2.5, True, None]), max_size=2).map(tuple),
+)
+narrowing = (
+    st.just(Filter())
+    | filters(most_fields=2)
+    | st.builds(
+        Filter,
+        collection_ids=st.lists(st.sampled_from(VALUES), max_size=2).map(tuple),
+        path_prefixes=st.sampled_from([(), ("src/",), ("src/größe", "data/"), ("",)]),
+        tenant_ids=st.sampled_from([(), ("",), ("t",), ("t", "")]),
+        metadata=st.lists(conditions, max_size=1).map(tuple),
+    )
+)
+lifecycles = st.sampled_from([Lifecycle.ACTIVE, Lifecycle.ACTIVE, Lifecycle.ALL, Lifecycle.DELETED])
+
+
+def _bound(caller: AccessContext, bound: Bound) -> AccessContext:
+    return replace(caller, bounds=bound.bounds)
+
+
+accesses = callers | st.builds(_bound, callers, bounds)
+vectors = st.sampled_from([(1, 0, 0, 0, 0), (1, 1, 0, 0, 0), (0, -1, 0, 0, 1), (0.3, -2, 1, 0.5, 0.1)]).map(
+    lambda vector: unit_vector(np.asarray(vector, dtype=np.float64))
+)
+QUERIES = [
+    "get user by id",
+    "Users.getUsrById() tax.py",
+    "the",
+    "größe 支払 invoices of users",
+    "handleRequest handleRequest total",
+    "absent",
+    "",
+    "src/tax.py getUserById setUser() users.sql",
+]
+counts = st.sampled_from([1, 3, 20, 150])
+searches = st.builds(
+    Retrieval,
+    query=st.sampled_from(QUERIES),
+    query_vector=vectors,
+    limits=st.dictionaries(st.sampled_from(Retriever), counts, min_size=1)
+    | st.fixed_dictionaries(dict.fromkeys(Retriever, counts)),
+    min_similarity=st.sampled_from([None, 0.0, 0.5, 0.9]),
+    trigram_threshold=st.sampled_from([0.0, 0.3, 0.5, 1.0]),
+    with_columns=st.booleans(),
+    scores_files=st.booleans(),
+)
+
+
+def opened(
+    both: Both, access: AccessContext, lifecycle: Lifecycle, filter_: Filter
+) -> tuple[IndexSnapshot, IndexSnapshot] | None:
+    """A snapshot of each; None where both say alike that there is nothing for the caller."""
+    expected, found = (_opened(backend, access, lifecycle, filter_) for backend in (both.embedded, both.milvus))
+    if isinstance(expected, str) or isinstance(found, str):
+        assert found == expected
+        return None
+    return expected, found
+
+
+def _opened(backend: Backend, access: AccessContext, lifecycle: Lifecycle, filter_: Filter) -> IndexSnapshot | str:
+    try:
+        return backend.open(SCOPE, access, lifecycle, filter_)
+    except NotFoundError as error:
+        return error.message
+
+
+def assert_same(expected: NDArray[np.generic], found: NDArray[np.generic]) -> None:
+    """The same values; of floats the same bits, NaN included."""
+    assert found.shape == expected.shape
+    if expected.dtype.kind == "f":
+        assert found.dtype == expected.dtype
+        assert found.tobytes() == expected.tobytes()
+    else:
+        assert found.tolist() == expected.tolist()
+
+
+def assert_same_candidates(expected: Candidates, found: Candidates) -> None:
+    assert_same(expected.rows, found.rows)
+    assert list(found.by_retriever) == list(expected.by_retriever)
+    for retriever, scores in expected.by_retriever.items():
+        assert_same(scores.ranks, found.by_retriever[retriever].ranks)
+        assert_same(scores.scores, found.by_retriever[retriever].scores)
+    assert_same(expected.files.scores, found.files.scores)
+    assert_same(expected.files.is_alone, found.files.is_alone)
+    assert found.exact == expected.exact
+    assert found.columns.corpus_types == expected.columns.corpus_types
+    for column in fields(expected.columns)[1:]:
+        assert_same(getattr(expected.columns, column.name), getattr(found.columns, column.name))
+
+
+@costly()
+@given(access=accesses, lifecycle=lifecycles, filter_=narrowing, search=searches)
+def test_candidates_are_the_same(
+    both: Both, access: AccessContext, lifecycle: Lifecycle, filter_: Filter, search: Retrieval
+) -> None:
+    snapshots = opened(both, access, lifecycle, filter_)
+    if snapshots is None:
+        event("sees nothing")
+        return
+    expected, found = snapshots
+    candidates = expected.retrieve(search, never_stop)
+    assert_same_candidates(candidates, found.retrieve(search, never_stop))
+    assert found.matched_tokens(search.query, candidates.rows) == expected.matched_tokens(search.query, candidates.rows)
+    event("some" if len(candidates) else "none")
+
+
+@costly()
+@given(access=accesses, lifecycle=lifecycles, filter_=narrowing, data=st.data())
+def test_what_is_read_by_row_is_the_same(
+    both: Both, access: AccessContext, lifecycle: Lifecycle, filter_: Filter, data: st.DataObject
+) -> None:
+    snapshots = opened(both, access, lifecycle, filter_)
+    if snapshots is None:
+        return
+    expected, found = snapshots
+    assert found.index == expected.index
+    assert found.vector_space == expected.vector_space
+    assert found.retrievers == expected.retrievers
+    assert found.node_count == expected.node_count
+    asked = data.draw(st.lists(st.sampled_from([*both.ids, "shop::main::cs::absent", "größe", ""]), max_size=30))
+    named = expected.rows(asked)
+    assert list(found.rows(asked).items()) == list(named.items())
+    rows = np.fromiter(named.values(), dtype=np.int64)
+    for read in ("ids", "labels", "nodes", "texts", "text_sizes"):
+        assert getattr(found, read)(rows) == getattr(expected, read)(rows)
+    assert_same(expected.vectors(rows), found.vectors(rows))
+    for beside in ("parents", "adjacent"):
+        told = [one.tolist() for one in getattr(expected, beside)(rows)]
+        assert [one.tolist() for one in getattr(found, beside)(rows)] == told
+    around, same = expected.neighbourhood(np.sort(rows)), found.neighbourhood(np.sort(rows))
+    for part in fields(around):
+        assert_same(getattr(around, part.name), getattr(same, part.name))
+    services = sorted(set(VALUES) - {""})
+    assert found.service_contexts(services) == expected.service_contexts(services)
+    event("some" if len(rows) else "none")
+
+
+@costly()
+@given(
+    access=accesses,
+    lifecycle=lifecycles,
+    filter_=narrowing,
+    direction=st.sampled_from(Direction),
+    edge_types=st.sampled_from([None, frozenset({"calls"}), frozenset({"fk", "contains"})]),
+    data=st.data(),
+)
+def test_walks_and_paths_are_the_same(
+    both: Both,
+    access: AccessContext,
+    lifecycle: Lifecycle,
+    filter_: Filter,
+    direction: Direction,
+    edge_types: frozenset[str] | None,
+    data: st.DataObject,
+) -> None:
+    snapshots = opened(both, access, lifecycle, filter_)
+    if snapshots is None:
+        return
+    expected, found = snapshots
+    ids = st.lists(st.sampled_from(both.ids[:300]), min_size=1, max_size=5).map(tuple)
+    walk = Walk(data.draw(ids), data.draw(st.integers(0, 3)), 40, edge_types, direction, 1 << 20, 0.7)
+    assert found.expand(walk, never_stop) == expected.expand(walk, never_stop)
+    search = PathSearch(data.draw(ids), data.draw(ids), 4, 10, 200, edge_types, direction, 1 << 20)
+    assert found.find_paths(search, never_stop) == expected.find_paths(search, never_stop)
+
+
+@costly()
+@given(access=accesses)
+def test_versions_are_told_the_same(both: Both, access: AccessContext) -> None:
+    expected = both.embedded.list_indexes("", "", access, UNLIMITED.scopes, never_stop)
+    assert both.milvus.list_indexes("", "", access, UNLIMITED.scopes, never_stop) == expected
+    for summary in expected:
+        described = both.embedded.get_index(SCOPE, access)
+        assert described[0] == summary
+        assert both.milvus.get_index(SCOPE, access) == described
+
+
+def test_a_hidden_row_never_leaves(both: Both) -> None:
+    public = both.milvus.open(SCOPE, AccessContext())
+    everything = both.milvus.open(SCOPE, AccessContext("t", frozenset("ab"), frozenset("xy"), 2), Lifecycle.ALL)
+    hidden = np.setdiff1d(
+        np.fromiter(everything.rows(both.ids[:50]).values(), dtype=np.int64),
+        np.fromiter(public.rows(both.ids[:50]).values(), dtype=np.int64),
+    )
+    for read in (public.ids, public.labels, public.nodes, public.texts, public.text_sizes, public.vectors):
+        with pytest.raises(PermissionError, match="a hidden row"):
+            read(hidden)
