@@ -12,7 +12,7 @@ from groundwire_pipelines.errors import DefinitionError, PipelineError, Problem,
 from groundwire_pipelines.evidence_nodes import EvidenceNode, ShownText
 from groundwire_pipelines.graph import EvidenceGraph
 from groundwire_pipelines.history.sqlite import SqliteHistory
-from groundwire_pipelines.models.environment import ModelEndpoint
+from groundwire_pipelines.models.endpoint import ModelEndpoint
 from groundwire_pipelines.pipeline import Pipeline, PipelineResult, RunOptions
 from groundwire_pipelines.runtime import History, Model, ModelAnswer, Runtime, StoredHistory, Turn
 from groundwire_pipelines.settings import PipelineSettings

@@ -13,7 +13,7 @@ from groundwire.v1 import evidence_pb2, scope_pb2
 from groundwire_client import AccessContext, AsyncGroundwireClient, NodeFilter
 from groundwire_pipelines.engine.trace import RunEnded, RunStarted, TraceEvent, event_as_json
 from groundwire_pipelines.errors import DefinitionError, StepError
-from groundwire_pipelines.models.environment import ModelEndpoint
+from groundwire_pipelines.models.endpoint import ModelEndpoint
 from groundwire_pipelines.models.openai_model import OpenAIModel
 from groundwire_pipelines.pipeline import Pipeline, PipelineResult, _span_sinks
 from groundwire_pipelines.runtime import ModelAnswer, ModelRequest

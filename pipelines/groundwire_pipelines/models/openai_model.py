@@ -15,7 +15,7 @@ from pydantic import JsonValue, ValidationError
 
 from groundwire.evidence.counter import Counter
 from groundwire_pipelines.errors import StepError
-from groundwire_pipelines.models.environment import URL_VARIABLE, ModelEndpoint
+from groundwire_pipelines.models.endpoint import URL_VARIABLE, ModelEndpoint
 from groundwire_pipelines.models.replies import Chunk, Completion, Usage
 from groundwire_pipelines.models.retry_after import MOST_WAIT_SECONDS, wait_seconds
 from groundwire_pipelines.runtime import ModelAnswer, ModelRequest

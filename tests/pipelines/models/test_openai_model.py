@@ -10,7 +10,7 @@ import pytest
 from pydantic import JsonValue
 
 from groundwire_pipelines.errors import StepError
-from groundwire_pipelines.models.environment import ModelEndpoint
+from groundwire_pipelines.models.endpoint import ModelEndpoint
 from groundwire_pipelines.models.openai_model import MAX_REPLY_BYTES, OpenAIModel
 from groundwire_pipelines.runtime import Message, ModelAnswer, ModelRequest, ResponseSchema
 from support.openai_server import PIECE_CHARACTERS, Reply, ScriptedServer, scripted_server

@@ -1,7 +1,7 @@
 import pytest
 
 from groundwire_pipelines.errors import StepError
-from groundwire_pipelines.models.environment import ModelEndpoint, endpoint_from_environment
+from groundwire_pipelines.models.endpoint import ModelEndpoint, endpoint_from_environment
 
 BOTH = {"GROUNDWIRE_MODEL_URL": "http://localhost:11434/v1", "GROUNDWIRE_MODEL_NAME": "small"}
 
