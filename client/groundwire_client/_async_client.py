@@ -398,6 +398,7 @@ class AsyncGroundwireClient(AsyncTransport):
         query_vector: Sequence[float] = (),
         budget_tokens: int | None = None,
         cap_top_k: bool = False,
+        history: bool = False,
         access: AccessContext | None = None,
         timeout: float | None = None,
     ) -> QueryResponse:
@@ -433,6 +434,7 @@ class AsyncGroundwireClient(AsyncTransport):
             query_vector=query_vector,
             budget_tokens=budget_tokens,
             cap_top_k=cap_top_k,
+            history=history,
         )
         response = await self._call(self._queries.Query, request, timeout)
         await self._warn(request, response.index, response.matches, timeout)
@@ -454,6 +456,7 @@ class AsyncGroundwireClient(AsyncTransport):
         explain: bool = False,
         now: datetime | None = None,
         phrase: bool = False,
+        history: bool = False,
         filter: Filter | None = None,
         lifecycle: Lifecycle.ValueType = Lifecycle.LIFECYCLE_UNSPECIFIED,
         access: AccessContext | None = None,
@@ -485,6 +488,7 @@ class AsyncGroundwireClient(AsyncTransport):
             explain=explain,
             now=None if now is None else timestamp("now", now),
             phrase=phrase,
+            history=history,
         )
         response = await self._call(self._queries.GatherEvidence, request, timeout)
         await self._warn(request, response.index, response.passages, timeout)
