@@ -29,7 +29,7 @@ COPY . /source
 ARG BACKEND=
 # Bytecode only of what serving loads: that of all packages is 50 MB more.
 RUN /opt/groundwire/bin/pip install --no-compile "/source[server${BACKEND}]" \
-    && /opt/groundwire/bin/python -c "import groundwire_server.command_line, groundwire_server.rpc.serving.compose" \
+    && /opt/groundwire/bin/python -c "import groundwire_cli.command_line, groundwire_server.rpc.serving.compose" \
     && $WRITE_SBOM
 
 FROM server-packages AS index-packages

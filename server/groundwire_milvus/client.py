@@ -182,7 +182,8 @@ def _column(field: Field, rows: Sequence[Mapping[str, Any]]) -> Client:
     from pymilvus.grpc_gen import schema_pb2 as messages
 
     values = [row[field.name] for row in rows]
-    column = messages.FieldData(field_name=field.name, type=int(cast("int", _type_of(field)["datatype"])))
+    kind: Client = int(cast("int", _type_of(field)["datatype"]))
+    column = messages.FieldData(field_name=field.name, type=kind)
     match field.kind:
         case FieldKind.INTEGER:
             column.scalars.long_data.data.extend(values)

@@ -10,6 +10,7 @@ import typer
 from typer.testing import CliRunner, Result
 
 from groundwire.tokens import TokenCounter
+from groundwire_cli.version_commands import activate, delete, indexes
 from groundwire_client import (
     AccessContext,
     AsyncGroundwireClient,
@@ -22,7 +23,6 @@ from groundwire_client import (
 )
 from groundwire_client.cli import register as register_client
 from groundwire_pipelines.cli import register as register_pipelines
-from groundwire_server.version_commands import activate, delete, indexes
 from support.program import Server
 from support.storage import Storage
 

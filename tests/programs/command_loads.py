@@ -3,7 +3,7 @@
 import atexit
 import sys
 
-from groundwire_server.cli import main
+from groundwire_cli.program import main
 
 command, *names = sys.argv[1:]
 atexit.register(lambda: print(*sorted(set(names) & set(sys.modules))))

@@ -8,7 +8,7 @@ for module in ("groundwire_milvus.catalogue", "groundwire_server.config", "groun
     import_module(module)
 print(sorted({"pymilvus", "pandas"} & set(sys.modules)))
 with patch.dict(sys.modules, {"pymilvus": None}):
-    from groundwire_server.cli import main
+    from groundwire_cli.program import main
 
     sys.argv = ["groundwire", "indexes", "--backend", "milvus", "--milvus-uri", "http://127.0.0.1:1"]
     main()

@@ -15,6 +15,7 @@ pytestmark = pytest.mark.slow
 
 PACKAGES = {
     "groundwire",
+    "groundwire_cli",
     "groundwire_client",
     "groundwire_explore",
     "groundwire_index",

@@ -103,6 +103,6 @@ def _begin(
     for name, value in constants.items():
         module, _, constant = name.rpartition(".")
         patch.object(import_module(module), constant, value).start()  # which raises where there is no such constant
-    from groundwire_server.cli import main
+    from groundwire_cli.program import main
 
     main()

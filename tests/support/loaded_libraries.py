@@ -14,7 +14,7 @@ for module in (
     "groundwire_ingest.scip.indexes",
     "groundwire_ingest.tree.source",
     "groundwire_mcp.serving",
-    "groundwire_server.command_line",
+    "groundwire_cli.command_line",
     "groundwire_server.rpc.serving.compose",
     "groundwire_server.rpc.serving.serve",
     "pymilvus",

@@ -56,6 +56,6 @@ if __name__ == "__main__":
     signal.pthread_sigmask(signal.SIG_BLOCK, {WEIGH})
     threading.Thread(target=_tell_when_asked, daemon=True).start()
 
-    from groundwire_server.cli import main
+    from groundwire_cli.program import main
 
     main()

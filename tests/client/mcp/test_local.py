@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from mcp import Client
 
+from groundwire_cli.folder_server import serve_folder
 from groundwire_client import AsyncGroundwireClient, UnauthenticatedError
-from groundwire_server.folder_server import serve_folder
 from support.mcp_calls import Told, call, over_stdio
 from support.patience import PATIENCE_SECONDS
 

@@ -20,7 +20,7 @@ import pytest
 from support import programs
 from support.patience import PATIENCE_SECONDS
 
-_PROGRAM = "from groundwire_server.cli import main; main()"
+_PROGRAM = "from groundwire_cli.program import main; main()"
 _SCOPE = ("--repository", "shop", "--branch", "main")
 _INITIALIZE = {
     "jsonrpc": "2.0",

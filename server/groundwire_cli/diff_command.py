@@ -13,9 +13,8 @@ from rich.table import Table
 from rich.text import Text
 
 from groundwire.printable_text import one_line
-from groundwire_index.commands.options import EXIT_USAGE, Branch, Repository, checked_scope, fail, reporting_failures
-from groundwire_index.commands.storage import Place, with_storage
-from groundwire_index.commands.versions import pinned_scope
+from groundwire_cli.options import EXIT_USAGE, Branch, Repository, checked_scope, fail, pinned_scope, reporting_failures
+from groundwire_cli.storage_options import Place, with_storage
 
 if TYPE_CHECKING:
     from groundwire_index.difference.difference import ChangeName, Difference

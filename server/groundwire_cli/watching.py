@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 from watchfiles import Change, watch
 
 from groundwire.printable_text import one_line
-from groundwire_index.commands.options import message_of
+from groundwire_cli.build_report import unchanged_line
+from groundwire_cli.options import message_of
 from groundwire_index.operator_errors import OperatorError
 from groundwire_index.storage import Storage
-from groundwire_ingest.commands.report import unchanged_line
 from groundwire_ingest.ingest_errors import IngestError
 from groundwire_ingest.repositories.indexing import Indexer, Unchanged, own_version_name, remove_older
 from groundwire_ingest.repositories.repositories_file import Repository

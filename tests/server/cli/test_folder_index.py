@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
+from groundwire_cli.folder_index import FolderIndex
+from groundwire_cli.terminal_progress import TerminalProgress
 from groundwire_index.embedding.embedder import EmbedderError
 from groundwire_index.embedding.model_names import DEFAULT_MODEL, NO_EMBEDDER
 from groundwire_index.scope import Scope
 from groundwire_index.store.store import IndexStore
-from groundwire_ingest.commands.folder import FolderIndex
-from groundwire_ingest.commands.progress import TerminalProgress
 from groundwire_ingest.repositories.indexing import VERSIONS_KEPT, Indexer
 from groundwire_ingest.repositories.repositories_file import Repository
 

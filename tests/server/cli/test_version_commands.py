@@ -8,9 +8,9 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
+from groundwire_cli.version_commands import activate, delete, indexes
 from groundwire_index.nodes.node import Node
 from groundwire_index.scope import Scope
-from groundwire_server.version_commands import activate, delete, indexes
 
 NAMES = ("repository-" + "r" * 100, "feature/" + "b" * 90, "version-" + "v" * 100)
 

@@ -11,17 +11,17 @@ import typer
 from rich.console import Console
 
 from groundwire.printable_text import one_line
-from groundwire_index.commands.options import (
+from groundwire_cli.options import (
     EXIT_USAGE,
     Branch,
     Repository,
     checked_scope,
     fail,
     message_of,
+    pinned_scope,
     reporting_failures,
 )
-from groundwire_index.commands.storage import Place, with_storage
-from groundwire_index.commands.versions import pinned_scope
+from groundwire_cli.storage_options import Place, with_storage
 from groundwire_index.embedding.model_names import DEFAULT_MODEL
 from groundwire_index.operator_errors import OperatorError
 from groundwire_index.storage import Storage
@@ -82,7 +82,7 @@ def index(
     if embedder == "":
         fail("--embedder is empty: is the variable that it comes from set, and its value in quotes?", EXIT_USAGE)
     with reporting_failures("index"):
-        from groundwire_ingest.commands.progress import TerminalProgress
+        from groundwire_cli.terminal_progress import TerminalProgress
         from groundwire_ingest.repositories.indexing import KEPT_BYTES, Indexer
         from groundwire_ingest.repositories.repositories_file import SUFFIXES
         from groundwire_ingest.repositories.repositories_file import Repository as IndexedRepository
@@ -106,7 +106,7 @@ def index(
         storage = place.open()
         indexer = Indexer(place.data, storage, progress, send_texts_to, KEPT_BYTES if watch else 0)
         if watch:
-            from groundwire_ingest.commands.watch import watch_repositories
+            from groundwire_cli.watching import watch_repositories
 
             watch_repositories(repositories, indexer, storage, place.data)
         else:
@@ -132,7 +132,7 @@ def _index_all(
     repositories: "Sequence[IndexedRepository]", indexer: "Indexer", storage: Storage, version: str, *, activate: bool
 ) -> None:
     """Indexes one after the other; ends the command with an error once all were tried, if any of them failed."""
-    from groundwire_ingest.commands.report import print_outcome
+    from groundwire_cli.build_report import print_outcome
     from groundwire_ingest.repositories.indexing import version_name
 
     failed: list[str] = []

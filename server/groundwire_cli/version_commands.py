@@ -13,10 +13,10 @@ from rich.table import Table
 from groundwire.printable_text import printable
 from groundwire.v1.index_pb2 import IndexVersion
 from groundwire.v1.scope_pb2 import IndexScope
+from groundwire_cli.options import Branch, Repository, checked_scope, reporting_failures
+from groundwire_cli.storage_options import STORAGE_OPTIONS, Place, with_storage
 from groundwire_client.cli import AccessOptions, ConnectionOptions, with_options
 from groundwire_index.backends import DEFAULT_BACKEND
-from groundwire_index.commands.options import Branch, Repository, checked_scope, reporting_failures
-from groundwire_index.commands.storage import STORAGE_OPTIONS, Place, with_storage
 from groundwire_index.scope import Scope
 from groundwire_index.store.version_entry import VersionEntry
 

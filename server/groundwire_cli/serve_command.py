@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from groundwire_index.commands.options import EXIT_USAGE, fail, reporting_failures
-from groundwire_index.commands.storage import with_storage_flags
+from groundwire_cli.options import EXIT_USAGE, fail, reporting_failures
+from groundwire_cli.storage_options import with_storage_flags
 
 # None throughout: a flag that was not given leaves the setting to the environment, the file or its default.
 

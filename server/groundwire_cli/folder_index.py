@@ -26,15 +26,15 @@ from pathlib import Path
 
 import typer
 
-from groundwire_index.commands.options import EXIT_FAILED, message_of, reporting_failures
+from groundwire_cli.options import EXIT_FAILED, message_of, reporting_failures
+from groundwire_cli.terminal_progress import TerminalProgress
+from groundwire_cli.watching import changes
 from groundwire_index.embedding.embedder import EmbedderError
 from groundwire_index.embedding.model_names import NO_EMBEDDER
 from groundwire_index.operator_errors import OperatorError
 from groundwire_index.scope import Scope, escaped
 from groundwire_index.store.files import locked
 from groundwire_index.store.store import IndexStore
-from groundwire_ingest.commands.progress import TerminalProgress
-from groundwire_ingest.commands.watch import changes
 from groundwire_ingest.repositories.indexing import KEPT_BYTES, Indexer, own_version_name, remove_older
 from groundwire_ingest.repositories.repositories_file import Repository
 
@@ -184,7 +184,7 @@ class Following:
         arguments = (index.folder, index.data, index.scope.repository, index.scope.branch, index.model, _EMBED)
         # It writes to the standard output and error of this process.
         return subprocess.Popen(
-            [sys.executable, "-P", "-m", "groundwire_ingest.commands.folder", *arguments], stdin=subprocess.PIPE
+            [sys.executable, "-P", "-m", "groundwire_cli.folder_index", *arguments], stdin=subprocess.PIPE
         )
 
 

@@ -5,7 +5,7 @@ from io import StringIO
 
 from rich.console import Console
 
-from groundwire_ingest.commands.progress import SECONDS_BETWEEN_LINES, TerminalProgress
+from groundwire_cli.terminal_progress import SECONDS_BETWEEN_LINES, TerminalProgress
 
 
 def shown(stage: Callable[[TerminalProgress, "Clock"], None]) -> list[str]:

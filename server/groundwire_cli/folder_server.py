@@ -12,7 +12,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from groundwire_index.commands.options import reporting_failures
+from groundwire_cli.options import reporting_failures
 from groundwire_index.embedding.model_names import DEFAULT_MODEL, NO_EMBEDDER
 from groundwire_index.scope import name_problem
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from groundwire_server.engine.engine import RetrievalEngine
     from groundwire_server.rpc.serving.server import GroundwireServer
 
-_BUILD_MODULE = "groundwire_ingest.commands.folder"  # a program of its own: a server loads nothing that only builds
+_BUILD_MODULE = "groundwire_cli.folder_index"  # a program of its own: a server loads nothing that only builds
 _NEEDED = ("numpy", "pydantic_settings", "tree_sitter")
 """The module that shows whether the extra is installed."""
 

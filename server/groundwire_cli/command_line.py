@@ -9,11 +9,11 @@ from typing import Annotated
 
 import typer
 
-from groundwire_index.commands.diff import diff
-from groundwire_index.commands.versions import verify
-from groundwire_ingest.commands.build import export, index
-from groundwire_server.folder_server import serve_folder
-from groundwire_server.serve_command import serve
+from groundwire_cli.diff_command import diff
+from groundwire_cli.folder_server import serve_folder
+from groundwire_cli.index_commands import export, index
+from groundwire_cli.serve_command import serve
+from groundwire_cli.verify_command import verify
 
 _OWN = {command.__name__: command for command in (index, serve, diff, verify, export)}
 
@@ -28,7 +28,7 @@ def commands(name: str) -> typer.Typer:
     if name in _OWN:
         app.command()(_OWN[name])
         return app
-    from groundwire_server.version_commands import activate, delete, indexes
+    from groundwire_cli.version_commands import activate, delete, indexes
 
     versions = {command.__name__: command for command in (indexes, activate, delete)}
     if name in versions:

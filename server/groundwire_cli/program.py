@@ -28,7 +28,7 @@ def main() -> None:
     is_handled = signal.getsignal(signal.SIGINT) is not signal.SIG_IGN
     if is_handled:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
-    from groundwire_server.command_line import commands
+    from groundwire_cli.command_line import commands
 
     app = commands(sys.argv[1] if len(sys.argv) > 1 else "")
     try:

@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, NoReturn
 
@@ -12,6 +13,7 @@ from groundwire.printable_text import one_line, printable
 from groundwire_index.backends import BACKENDS
 from groundwire_index.operator_errors import OperatorError
 from groundwire_index.scope import Scope, name_problem, version_problem
+from groundwire_index.storage import Storage
 
 Data = Annotated[Path, typer.Option("--data", envvar="GROUNDWIRE_DATA", help="The folder that holds the indexes.")]
 Repository = Annotated[str, typer.Option("--repository", "-r", help="The repository the index belongs to.")]
@@ -32,6 +34,14 @@ def checked_scope(repository: str, branch: str, version: str = "") -> Scope:
         if problem:
             fail(f"{option} {problem}", EXIT_USAGE)
     return Scope(repository, branch, version)
+
+
+def pinned_scope(storage: Storage, scope: Scope) -> Scope:
+    """The scope with its active version unless it pins one; ends the command where it has none."""
+    pinned = replace(scope, active_index=scope.active_index or storage.active(scope))
+    if not pinned.active_index:
+        fail(f"{scope.repository} {scope.branch} has no active version in {storage.place}; name a version")
+    return pinned
 
 
 def fail(message: str, code: int = EXIT_FAILED) -> NoReturn:

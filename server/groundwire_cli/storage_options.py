@@ -11,8 +11,8 @@ from typing import Annotated, Any
 
 import typer
 
+from groundwire_cli.options import DEFAULT_DATA, EXIT_USAGE, Data, fail
 from groundwire_index.backends import BACKENDS, DEFAULT_BACKEND, SETTINGS, checked
-from groundwire_index.commands.options import DEFAULT_DATA, EXIT_USAGE, Data, fail
 from groundwire_index.storage import OptionError, Setting, Storage, Values
 
 _BACKEND = Setting("backend", str, DEFAULT_BACKEND, f"The storage of indexes: {' or '.join(BACKENDS)}.")
