@@ -114,7 +114,7 @@ def index(
 
 
 def _listed(file: Path, *, says_more: bool) -> "tuple[IndexedRepository, ...]":
-    from groundwire_index.yaml_file import YamlFileError
+    from groundwire_configuration.yaml_model import YamlFileError
     from groundwire_ingest.repositories.repositories_file import read_repositories
 
     if says_more:

@@ -17,6 +17,7 @@ PACKAGES = {
     "groundwire",
     "groundwire_cli",
     "groundwire_client",
+    "groundwire_configuration",
     "groundwire_explore",
     "groundwire_index",
     "groundwire_ingest",

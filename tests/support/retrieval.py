@@ -37,8 +37,9 @@ from groundwire_client import (
     SourceLocation,
 )
 from groundwire_client._evidence import evidence_of
+from groundwire_configuration.located_values import Origin
 from groundwire_pipelines.actions.definition import Action, Outcome
-from groundwire_pipelines.definition.model import Origin, PipelineDefinition, StepDefinition
+from groundwire_pipelines.definition.model import PipelineDefinition, StepDefinition
 from groundwire_pipelines.engine.binding import BoundStep, bind
 from groundwire_pipelines.evidence_nodes import EvidenceNode, ShownText
 from groundwire_pipelines.prompts import PromptFolders

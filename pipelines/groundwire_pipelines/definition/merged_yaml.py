@@ -10,8 +10,8 @@ from typing import Any
 import yaml
 from pydantic import JsonValue
 
+from groundwire_configuration.located_values import unquoted
 from groundwire_pipelines.actions.definition import Action
-from groundwire_pipelines.definition.located_values import unquoted
 from groundwire_pipelines.definition.model import PipelineDefinition, StepDefinition
 from groundwire_pipelines.definition.search_path import RUN
 from groundwire_pipelines.definition.sources import PIPELINE_NAME

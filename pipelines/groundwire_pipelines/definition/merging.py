@@ -6,8 +6,8 @@ from pathlib import Path
 
 from pydantic import JsonValue
 
-from groundwire_pipelines.definition.located_values import Located
-from groundwire_pipelines.definition.model import Origin, StepDefinition
+from groundwire_configuration.located_values import Located, Origin
+from groundwire_pipelines.definition.model import StepDefinition
 from groundwire_pipelines.definition.search_path import PipelineSearch
 from groundwire_pipelines.definition.sources import PipelineSource, StepSource, is_transition
 from groundwire_pipelines.errors import DefinitionError, Problem

@@ -6,19 +6,9 @@ from pathlib import Path
 
 from pydantic import JsonValue
 
+from groundwire_configuration.located_values import Origin
 from groundwire_pipelines.errors import Problem
 from groundwire_pipelines.settings import PipelineSettings
-
-
-@dataclass(frozen=True, slots=True)
-class Origin:
-    """The place in a file that a value was read from. `line` is 1-based; settings given at run time have no file."""
-
-    file: str
-    line: int
-
-    def __str__(self) -> str:
-        return f"{self.file}:{self.line}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,8 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from groundwire_pipelines.definition.composer import read_text
-from groundwire_pipelines.definition.model import Origin
+from groundwire_configuration.located_values import Origin
+from groundwire_pipelines.definition.pipeline_file import read_text
 from groundwire_pipelines.definition.sources import FILE_SUFFIXES, PipelineSource, read_pipelines
 from groundwire_pipelines.definition.wording import did_you_mean, listed
 from groundwire_pipelines.errors import DefinitionError, Problem

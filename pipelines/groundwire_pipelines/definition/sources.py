@@ -5,9 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from groundwire_pipelines.definition.composer import read_document
-from groundwire_pipelines.definition.located_values import Located
-from groundwire_pipelines.definition.model import Origin
+from groundwire_configuration.located_values import Located, Origin
+from groundwire_pipelines.definition.pipeline_file import read_document
 from groundwire_pipelines.definition.wording import did_you_mean, kind, listed, shown
 from groundwire_pipelines.errors import DefinitionError, Problem
 

@@ -4,7 +4,7 @@ import difflib
 import json
 from collections.abc import Iterable
 
-from groundwire_pipelines.definition.located_values import Located
+from groundwire_configuration.located_values import Located
 
 _SHOWN_CHARACTERS = 60
 

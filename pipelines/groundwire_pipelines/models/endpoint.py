@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from groundwire.model_service import model_service
+from groundwire_configuration.model_service import model_service
 from groundwire_pipelines.errors import StepError
 
 URL_VARIABLE = "GROUNDWIRE_MODEL_URL"

@@ -9,8 +9,8 @@ from typing import TypeVar, get_args
 from pydantic import BaseModel, JsonValue, ValidationError
 from pydantic_core import ErrorDetails
 
+from groundwire_configuration.located_values import Origin
 from groundwire_pipelines.definition.merging import PipelineDraft
-from groundwire_pipelines.definition.model import Origin
 from groundwire_pipelines.definition.references import SUFFIX
 from groundwire_pipelines.definition.wording import did_you_mean, listed, shown
 from groundwire_pipelines.errors import Problem

@@ -1,8 +1,8 @@
 """The embedder that asks a service over HTTP: OpenAI's `/v1/embeddings`, or `/embed` of Text Embeddings Inference.
 
-`groundwire.model_service` says how it is named. A service may give other bits for the same text, so its fingerprint
-covers what is asked, not what is answered. Vectors of fixed texts, which an index stores, tell later whether the model
-is still the same.
+`groundwire_configuration.model_service` says how it is named. A service may give other bits for the same text, so its
+fingerprint covers what is asked, not what is answered. Vectors of fixed texts, which an index stores, tell later
+whether the model is still the same.
 """
 
 import base64
@@ -22,10 +22,9 @@ from urllib.parse import urlsplit
 import numpy as np
 from numpy.typing import NDArray
 
-from groundwire.model_service import model_service
+from groundwire_configuration.http_service import HttpService, ServiceError, Token
+from groundwire_configuration.model_service import model_service
 from groundwire_index.embedding.embedder import EmbedderError, EmbedderUnavailableError, agree, probed, unit_length
-from groundwire_index.http_service import HttpService, Token
-from groundwire_index.operator_errors import ServiceError
 
 EmbeddingApi = Literal["openai", "tei"]
 MOST_TEXTS: dict[EmbeddingApi, int] = {"openai": 64, "tei": 32}

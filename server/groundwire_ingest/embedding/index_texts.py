@@ -100,8 +100,8 @@ def load_embedder(name: str) -> Embedder:
     Raises EmbedderError.
     """
     if is_url(name):
+        from groundwire_configuration.http_service import token_in
         from groundwire_index.embedding.service import ServiceEmbedder
-        from groundwire_index.http_service import token_in
 
         file, token = (os.environ.get(f"GROUNDWIRE_EMBEDDER_TOKEN{end}", "") for end in ("_FILE", ""))
         try:

@@ -7,10 +7,10 @@ from typing import Annotated, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
+from groundwire_configuration.yaml_model import StrictModel, read_model
 from groundwire_index.embedding.model_names import DEFAULT_MODEL
 from groundwire_index.nodes.node import NodeAccess
 from groundwire_index.scope import Scope, name_problem
-from groundwire_index.yaml_file import StrictModel, read_model
 from groundwire_ingest.ingest_errors import IngestError
 from groundwire_ingest.tree.access_rules import AccessRule, AccessRules
 from groundwire_ingest.tree.ignore import Exclusions

@@ -10,8 +10,8 @@ from pydantic import SecretStr, ValidationError
 from pydantic_core import ErrorDetails
 from pydantic_settings import EnvSettingsSource
 
+from groundwire_configuration.yaml_model import YamlFileError, read_yaml
 from groundwire_index.embedding.model_names import without_user
-from groundwire_index.yaml_file import YamlFileError, read_yaml
 from groundwire_server.config.settings import Settings, SettingsError
 
 _CONFIG_FILE_VARIABLE = "GROUNDWIRE_CONFIG"

@@ -8,9 +8,9 @@ from typing import Annotated, Self, TypeAlias
 
 from pydantic import Field
 
+from groundwire_configuration.yaml_model import StrictModel, read_model
 from groundwire_index.text.identifiers import stem
 from groundwire_index.text.prose_tokenizer import stems, words
-from groundwire_index.yaml_file import StrictModel, read_model
 from groundwire_server.domain.query.corpus_boost import BoostRule
 
 DEFAULT_BOOSTS_FILE = Path(__file__).with_name("corpus_boosts.yaml")

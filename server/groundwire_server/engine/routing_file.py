@@ -6,8 +6,8 @@ from typing import Annotated, Any, Literal, TypeAlias, get_type_hints
 
 from pydantic import BaseModel, BeforeValidator, Field, GetPydanticSchema, create_model
 
+from groundwire_configuration.yaml_model import StrictModel, read_model
 from groundwire_index.scope import version_problem
-from groundwire_index.yaml_file import StrictModel, read_model
 from groundwire_server.domain.errors import InvalidRequestError
 from groundwire_server.domain.limits import MAX_FILTER_VALUE_LENGTH, MAX_FILTER_VALUES, MAX_ROUTING_LENGTH
 from groundwire_server.domain.query.query import FusionMode, HybridParameters

@@ -11,8 +11,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from groundwire_configuration.http_service import ServiceError
 from groundwire_index.embedding.embedder import EmbedderUnavailableError
-from groundwire_index.operator_errors import ServiceError
 from groundwire_index.store.manifest import VectorSpace
 from groundwire_server.domain.access.access import AccessContext
 from groundwire_server.domain.errors import (

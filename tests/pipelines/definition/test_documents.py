@@ -4,8 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groundwire_pipelines.definition.composer import MAX_FILE_BYTES, read_document
-from groundwire_pipelines.definition.located_values import unquoted
+from groundwire_configuration.located_values import unquoted
+from groundwire_configuration.yaml_document import MAX_FILE_BYTES
+from groundwire_pipelines.definition.pipeline_file import read_document
 from groundwire_pipelines.errors import DefinitionError
 
 
@@ -22,7 +23,7 @@ def problems(path: Path, content: bytes) -> list[str]:
         (b"a: 1\nb: \xff\n", "2: file: is not UTF-8 at byte 8; save it as UTF-8"),
         (b"a: 1\nb: \x07\n", "2: yaml: the character U+0007 is not allowed"),
         (b"a: 1\nb: \0\n", "2: yaml: the character U+0000 is not allowed"),
-        (b"#" * (MAX_FILE_BYTES + 1), "1: file: is larger than 1,000,000 bytes; a pipeline's file holds no data"),
+        (b"#" * (MAX_FILE_BYTES + 1), "1: file: is larger than 1,000,000 bytes; shorten it"),
         (b"%YAML 9.9\n---\na: 1\n", "1: yaml: found incompatible YAML document (version 1.* is required) (column 1)"),
     ],
 )
@@ -45,7 +46,7 @@ def test_aliases_cannot_multiply_without_bound(tmp_path: Path) -> None:
     lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"]
     lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 10)]
     assert problems(tmp_path / "it.yaml", "\n".join(lines).encode()) == [
-        "5: a4.7: the file holds more than 100,000 values, aliases followed"
+        "5: a4.7: the aliases of the file add more than 100,000 values"
     ]
 
 

@@ -2,8 +2,8 @@ from pathlib import Path
 
 import pytest
 
+from groundwire_configuration.located_values import Origin
 from groundwire_pipelines.definition.loading import load_pipeline
-from groundwire_pipelines.definition.model import Origin
 from groundwire_pipelines.definition.search_path import LIBRARY
 from groundwire_pipelines.errors import DefinitionError
 from support import programs

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from pydantic import JsonValue
 
-from groundwire_pipelines.definition.located_values import located
+from groundwire_configuration.located_values import located
 from groundwire_pipelines.definition.merging import PipelineDraft, inheritance_chain, merge
 from groundwire_pipelines.definition.search_path import RUN, PipelineSearch
 from groundwire_pipelines.errors import DefinitionError

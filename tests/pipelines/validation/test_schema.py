@@ -8,7 +8,7 @@ from jsonschema import Draft202012Validator
 from pydantic import JsonValue
 
 from groundwire_pipelines.actions.registry import actions
-from groundwire_pipelines.definition.composer import read_document
+from groundwire_pipelines.definition.pipeline_file import read_document
 from groundwire_pipelines.definition.search_path import LIBRARY
 from groundwire_pipelines.settings import PipelineSettings
 from groundwire_pipelines.validation.schema import pipeline_schema

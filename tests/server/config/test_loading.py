@@ -78,7 +78,7 @@ def test_every_broken_rule_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPat
             "lissten: {path}: is no setting; the nearest is listen\n"
             "log-level: {path}: is no setting; the nearest is log_level",
         ),
-        ("7: 1", "7: {path}: is no setting; the nearest is"),
+        ("7: 1", "config: {path}: is not YAML: the file: the key '7' is no text; quote it (line 1)"),
         ("- a\n- b", "config: {path}: must hold `setting: value` lines"),
         ("a: [", "config: {path}: is not YAML: "),
     ],

@@ -69,7 +69,7 @@ def test_no_rules_are_no_error(tmp_path: Path) -> None:
         ("top_k: 10", "topk: 10", "rules[0].parameters.topk: is no key"),
         ("top_k: 10", "top_k: 10, max_candidates: 9", "rules[0].parameters.max_candidates: is 9; give at least 10"),
         ("min_sim: 0.25", "min_sim: 2", "rules[0].parameters.min_sim: is 2; give 0 to 1"),
-        ("min_sim: 0.25", "min_sim: .nan", "rules[0].parameters.min_sim: is nan"),
+        ("min_sim: 0.25", "min_sim: .nan", "rules.0.parameters.min_sim: .nan is no finite number"),
         ("fusion: weighted", "fusion: sum", "rules[0].fusion: is 'sum'"),
         ("index: 2025-06-01_e5", "index: ../v1", "rules[0].index: '../v1': must be 1 to 128 letters"),
         ("repository: shop", "repository: [shop, desk]", "rules[0].when.repository: must be one name"),

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
-from groundwire_index.operator_errors import ServiceError
+from groundwire_configuration.http_service import ServiceError
 from groundwire_server.domain.errors import PhrasingUnavailableError
 from groundwire_server.execution.call import Checkpoint
 
 if TYPE_CHECKING:  # a server without model services does not load what speaks HTTP
-    from groundwire_index.http_service import HttpService
+    from groundwire_configuration.http_service import HttpService
 
 INSTRUCTION = """\
 You help to search the source code of a program that you have not seen. Rewrite the question of the user so that it \

@@ -5,7 +5,7 @@ from typing import cast
 
 from cryptography import x509
 
-from groundwire_index.yaml_file import Model, YamlFileError, read_model
+from groundwire_configuration.yaml_model import Model, YamlFileError, read_model
 from groundwire_server.config import Settings, SettingsError
 from groundwire_server.rpc.identity.authenticator import Authenticator, TrustedCallers
 from groundwire_server.rpc.identity.certificate_mapping import CertificateMapping

@@ -5,7 +5,7 @@ from typing import Annotated, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
-from groundwire_index.yaml_file import StrictModel
+from groundwire_configuration.yaml_model import StrictModel
 from groundwire_server.domain.access.access import BOUNDS, Bounds
 from groundwire_server.domain.access.grants import Caller, Grant, Scopes
 from groundwire_server.domain.access.name_sets import ANY, Names

@@ -5,8 +5,8 @@ from typing import Annotated, Self, cast
 
 from pydantic import AfterValidator, Field, model_validator
 
+from groundwire_configuration.yaml_model import StrictModel
 from groundwire_index.limits import MAX_ACCESS_VALUE_LENGTH
-from groundwire_index.yaml_file import StrictModel
 from groundwire_server.domain.access.access import BOUNDS, Bounds
 from groundwire_server.domain.access.grants import MAX_CLEARANCE_LEVEL, Grant, Scopes, split_scope
 from groundwire_server.domain.access.name_sets import Names

@@ -6,12 +6,12 @@ from pkgutil import resolve_name
 
 from pydantic import SecretStr
 
-from groundwire.model_service import model_service
+from groundwire_configuration.http_service import ServiceError
+from groundwire_configuration.model_service import model_service
 from groundwire_index.backends import BACKENDS
 from groundwire_index.embedding.embedder import Embedder, EmbedderError, needs_local_models
 from groundwire_index.embedding.int8.store import EncoderStore
 from groundwire_index.embedding.model_names import PACKAGED_MODELS, checked_url, is_url, without_user
-from groundwire_index.operator_errors import ServiceError
 from groundwire_index.storage import OptionError, Values
 from groundwire_server.backends.index_directory import IndexDirectory
 from groundwire_server.backends.interface import ServedBackend
@@ -131,7 +131,7 @@ def _cross_encoder(settings: Settings) -> Reranker:
 
 
 def _http_reranker(settings: Settings) -> Reranker:
-    from groundwire_index.http_service import HttpService
+    from groundwire_configuration.http_service import HttpService
     from groundwire_server.engine.rerankers.http_reranker import HttpReranker, rerank_api
 
     named = model_service(settings.reranker, _SECONDS, ("api",))
@@ -143,7 +143,7 @@ def _http_reranker(settings: Settings) -> Reranker:
 def _load_phrasing(settings: Settings) -> PhrasingService | None:
     if not settings.phrasing:
         return None
-    from groundwire_index.http_service import HttpService
+    from groundwire_configuration.http_service import HttpService
 
     try:
         named = model_service(settings.phrasing, _SECONDS)
@@ -164,7 +164,7 @@ def _embedding_service(url: str, settings: Settings) -> Embedder:
 
 
 def _token(setting: str, given: SecretStr, file: Path | None) -> Callable[[], str]:
-    from groundwire_index.http_service import token_in
+    from groundwire_configuration.http_service import token_in
 
     token = token_in(file) if file else given.get_secret_value
     try:

@@ -11,8 +11,7 @@ import pytest
 import structlog
 from pydantic import ValidationError
 
-from groundwire_index.http_service import HttpService, Token, token_in
-from groundwire_index.operator_errors import ServiceError
+from groundwire_configuration.http_service import HttpService, ServiceError, Token, token_in
 from groundwire_server.domain.errors import DeadlineError, Reason, RerankerUnavailableError
 from groundwire_server.engine.rerankers.http_reranker import HttpReranker, RerankApi, scores_of
 from groundwire_server.engine.rerankers.rerank import RerankCandidate

@@ -7,11 +7,10 @@ from threading import Semaphore, current_thread
 import numpy as np
 import pytest
 
+from groundwire_configuration.http_service import ServiceError, Token
 from groundwire_index.embedding import service as module
 from groundwire_index.embedding.embedder import EmbedderError, EmbedderUnavailableError
 from groundwire_index.embedding.service import ServiceEmbedder
-from groundwire_index.http_service import Token
-from groundwire_index.operator_errors import ServiceError
 from support.calls import never_stop
 from support.embedding_service import embeds, vector_of
 from support.rerank_service import Asked, Reply, as_json, rerank_service

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from groundwire_configuration.yaml_model import YamlFileError
 from groundwire_index.embedding.model_names import DEFAULT_MODEL
 from groundwire_index.nodes.node import NodeAccess
 from groundwire_index.scope import Scope
-from groundwire_index.yaml_file import YamlFileError
 from groundwire_ingest.repositories.repositories_file import Repository, read_repositories
 from groundwire_ingest.tree.access_rules import AccessRule
 

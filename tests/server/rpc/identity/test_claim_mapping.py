@@ -146,7 +146,10 @@ def test_a_level_that_is_not_listed_grants_none(mapping: ClaimMapping) -> None:
             "scopes: {always: ['a::b']}\nclearance_level: {always: '3'}",
             "clearance_level.always: is '3'; must be a whole number",
         ),
-        ("scopes: {always: ['a::b']}\nscopes: {always: ['*::*']}", "is not YAML: the key 'scopes' is given twice"),
+        (
+            "scopes: {always: ['a::b']}\nscopes: {always: ['*::*']}",
+            "is not YAML: scopes: is given twice; first in line 1 (line 2)",
+        ),
         ("scopes: {always: ['a::b']}\ncases:", "cases: must be a mapping of keys to values"),
         ("[]", "the file: must be a mapping of keys to values"),
         ("", "the file: must be a mapping of keys to values"),

@@ -1,8 +1,8 @@
-"""Pipeline files as plain values with their lines, built from the events of PyYAML's parser.
+"""YAML files as plain values with their lines, built from the events of PyYAML's parser. One strict reader for all.
 
 Only the JSON-like part of YAML is allowed: mappings with unique text keys, lists, texts, numbers, true, false and null.
 Tags, merge keys and a second document are refused, so that an editor with a JSON Schema sees the same values, and
-reading a file runs no code.
+reading a file runs no code. Aliases are followed as long as they stay within bounds.
 
 PyYAML's own composer is not used because it accepts duplicate keys, and limits neither nesting nor the expansion of
 aliases.
@@ -15,41 +15,53 @@ from pathlib import Path
 import yaml
 from yaml.reader import ReaderError
 
-from groundwire_pipelines.definition.located_values import MAX_DEPTH, Located, Scalar, unquoted
-from groundwire_pipelines.definition.model import Origin
-from groundwire_pipelines.errors import DefinitionError, Problem
+from groundwire_configuration.located_values import MAX_DEPTH, Located, Origin, Scalar, unquoted
 
 MAX_FILE_BYTES = 1_000_000
-MAX_VALUES = 100_000
+MAX_ALIASED_VALUES = 100_000
+"""How many values the aliases of a file may add to those that are written out."""
 _SHOWN_DEPTH = 4
 
 
+@dataclass(frozen=True, slots=True)
+class DocumentProblem:
+    """One problem in a file: the line, from 1, the keys on the way to the place, and what to do."""
+
+    line: int
+    keys: tuple[str, ...]
+    message: str
+
+
+class DocumentError(ValueError):
+    """A file is not a document that is read here; `problems` are all reasons."""
+
+    def __init__(self, *problems: DocumentProblem) -> None:
+        super().__init__("; ".join(f"{'.'.join(problem.keys)}: {problem.message}" for problem in problems))
+        self.problems = problems
+
+
 def read_text(path: Path) -> str:
-    """The text of a pipeline file.
+    """The text of a YAML file.
 
-    Raises:
-        DefinitionError: It cannot be read, is larger than 1 MB, or is not UTF-8.
+    Raises OSError when it cannot be read, and DocumentError when it is larger than 1 MB or not UTF-8.
     """
+    with path.open("rb") as file:
+        content = file.read(MAX_FILE_BYTES + 1)
+    if len(content) > MAX_FILE_BYTES:
+        raise DocumentError(DocumentProblem(1, ("file",), f"is larger than {MAX_FILE_BYTES:,} bytes; shorten it"))
     try:
-        with path.open("rb") as file:
-            data = file.read(MAX_FILE_BYTES + 1)
-    except OSError as error:
-        raise _refused(path, 1, "file", f"cannot be read: {error.strerror}") from error
-    if len(data) > MAX_FILE_BYTES:
-        raise _refused(path, 1, "file", f"is larger than {MAX_FILE_BYTES:,} bytes; a pipeline's file holds no data")
-    try:
-        return data.decode("utf-8-sig")
+        return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        line = data[: error.start].count(b"\n") + 1
-        raise _refused(path, line, "file", f"is not UTF-8 at byte {error.start}; save it as UTF-8") from error
+        line = content[: error.start].count(b"\n") + 1
+        message = f"is not UTF-8 at byte {error.start}; save it as UTF-8"
+        raise DocumentError(DocumentProblem(line, ("file",), message)) from error
 
 
-def read_document(path: Path) -> Located:
-    """The one YAML document of a file.
+def read_document(path: Path) -> Located | None:
+    """The one YAML document of a file, None when it is empty.
 
-    Raises:
-        DefinitionError: The file cannot be read, is not YAML, or holds something that pipeline files may not; names all
-            places of the latter, but only the first place that is not YAML.
+    Raises OSError when the file cannot be read. Raises DocumentError when it is not YAML, or holds something that is
+    refused: names all places of the latter, but only the first place that is not YAML.
     """
     text = read_text(path)
     try:
@@ -58,14 +70,11 @@ def read_document(path: Path) -> Located:
         mark = error.problem_mark or error.context_mark
         line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
         reason = ", ".join(filter(None, (error.context, error.problem)))
-        raise _refused(path, line, "yaml", f"{reason} (column {column})") from error
+        raise DocumentError(DocumentProblem(line, ("yaml",), f"{reason} (column {column})")) from error
     except ReaderError as error:
         line = text.count("\n", 0, error.position) + 1
-        raise _refused(path, line, "yaml", f"the character U+{ord(text[error.position]):04X} is not allowed") from error
-
-
-def _refused(path: Path, line: int, key: str, message: str) -> DefinitionError:
-    return DefinitionError((Problem(str(path), line, key, message),))
+        message = f"the character U+{ord(text[error.position]):04X} is not allowed"
+        raise DocumentError(DocumentProblem(line, ("yaml",), message)) from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,26 +94,26 @@ class Composer:
         self._events = yaml.parse(text, Loader=yaml.SafeLoader)
         self._line = 1
         self._anchors: dict[str, _Anchored] = {}
-        self._problems: list[Problem] = []
+        self._problems: list[DocumentProblem] = []
         self._size = 0
+        self._aliased_size = 0
 
-    def document(self) -> Located:
-        """The document's root.
+    def document(self) -> Located | None:
+        """The document's root; None if the text has no document.
 
         Raises:
-            DefinitionError: The document holds something that pipeline files may not.
+            DocumentError: The document holds something that is refused.
             yaml.YAMLError: The text is not YAML.
         """
         self._next()  # the start of the stream
         if isinstance(self._next(), yaml.StreamEndEvent):
-            self._line = 1
-            raise self._stop((), "the file is empty")
+            return None
         root, _ = self._value(self._next(), ())
         self._next()  # the end of the document
         if not isinstance(self._next(), yaml.StreamEndEvent):
-            self._problem((), "a second document begins here; a file holds one, with a list under `pipelines`")
+            self._problem((), "a second document begins here; a file holds one")
         if self._problems:
-            raise DefinitionError(tuple(self._problems))
+            raise DocumentError(*self._problems)
         return root
 
     def _next(self) -> yaml.Event:
@@ -124,7 +133,7 @@ class Composer:
         if len(keys) > MAX_DEPTH:
             raise self._stop(keys[:_SHOWN_DEPTH], f"is nested deeper than {MAX_DEPTH} levels")
         before = self._size
-        self._grow(keys, 1)
+        self._size += 1
         origin = Origin(self._file, self._line)
         # Nothing else can start a value.
         assert isinstance(event, yaml.ScalarEvent | yaml.CollectionStartEvent)
@@ -160,7 +169,7 @@ class Composer:
         if not isinstance(event, yaml.ScalarEvent):
             raise self._stop(keys, "a key must be a text, not a list, a mapping or an alias")
         if event.value == "<<" and event.implicit[0]:
-            self._problem((*keys, "<<"), "merge keys are not allowed; pipelines share by `extends`")
+            self._problem((*keys, "<<"), "merge keys are not allowed; write the keys out")
         elif event.tag is not None or not isinstance(self._scalar(event, keys), str):
             self._problem(keys, f"the key {event.value!r} is no text; quote it")
         return event.value
@@ -192,23 +201,15 @@ class Composer:
             raise self._stop(keys, f"the alias *{name} has no finished anchor before it")
         if len(keys) + anchored.height > MAX_DEPTH:
             raise self._stop(keys[:_SHOWN_DEPTH], f"is nested deeper than {MAX_DEPTH} levels")
-        self._grow(keys, anchored.size)
+        self._size += anchored.size
+        self._aliased_size += anchored.size
+        if self._aliased_size > MAX_ALIASED_VALUES:
+            raise self._stop(keys, f"the aliases of the file add more than {MAX_ALIASED_VALUES:,} values")
         return anchored.located, anchored.height
 
-    def _grow(self, keys: tuple[str, ...], values: int) -> None:
-        self._size += values
-        if self._size > MAX_VALUES:
-            raise self._stop(keys, f"the file holds more than {MAX_VALUES:,} values, aliases followed")
-
     def _problem(self, keys: tuple[str, ...], message: str) -> None:
-        self._problems.append(Problem(self._file, self._line, _key_path(keys), message))
+        self._problems.append(DocumentProblem(self._line, keys, message))
 
-    def _stop(self, keys: tuple[str, ...], message: str) -> DefinitionError:
+    def _stop(self, keys: tuple[str, ...], message: str) -> DocumentError:
         self._problem(keys, message)
-        return DefinitionError(tuple(self._problems))
-
-
-def _key_path(keys: tuple[str, ...]) -> str:
-    """The path of keys within the pipeline, as later checks name it too, if the place is in one."""
-    within = keys[{"pipeline": 1, "pipelines": 2}.get(keys[0], 0) :] if keys else ()
-    return ".".join(within or keys) or "yaml"
+        return DocumentError(*self._problems)

@@ -11,8 +11,6 @@ from typing import Final, TypeAlias
 
 from pydantic import JsonValue
 
-from groundwire_pipelines.definition.model import Origin
-
 Scalar: TypeAlias = str | int | float | bool | None
 
 MAX_DEPTH: Final = 32
@@ -24,6 +22,17 @@ _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
 _NOT_FINITE = re.compile(r"[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)")
 _BASES = {"0o": 8, "0x": 16}
 _MAX_INTEGER_LENGTH = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """The place in a file that a value was read from. `line` is 1-based; settings given at run time have no file."""
+
+    file: str
+    line: int
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}"
 
 
 @dataclass(frozen=True, slots=True)
