@@ -5,9 +5,9 @@ import resource
 import sys
 from pathlib import Path
 
-from groundwire_server.rpc.audit import _Lines
+from groundwire_server.rpc.audit_file import AuditFile
 
-FILES = [_Lines(Path(sys.argv[1])) for _ in range(2)]
+FILES = [AuditFile(Path(sys.argv[1])) for _ in range(2)]
 HARD = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
 
 

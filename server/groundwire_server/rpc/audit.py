@@ -5,15 +5,9 @@ ended and how much the answer held. It never has a text, a query or a credential
 for them. docs/audit.md has its fields.
 """
 
-import errno
 import json
-import os
-import stat
-import sys
-import time
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import TypeAlias
 
 import structlog
@@ -25,23 +19,17 @@ from groundwire_server.config import Settings, SettingsError
 from groundwire_server.domain.access.access import BOUNDS, AccessContext
 from groundwire_server.domain.access.name_sets import ANY, Names
 from groundwire_server.domain.errors import AuditUnavailableError
+from groundwire_server.rpc.audit_file import AuditFile
 from groundwire_server.rpc.conversions.indexes import answering_index
 from groundwire_server.rpc.telemetry.call_record import CallRecord, Outcome
 
 BEGUN = "BEGUN"
 """The status in a record that is written before a call changes something."""
 _ADMINISTRATION = frozenset({"ActivateIndex", "DeleteIndex"})
-_STANDARD_OUTPUT = 1
-_LOCK_TRIES, _LOCK_PAUSE_SECONDS = 20, 0.001
 _MOST_NAMES = 32
 """How many tags or labels of an access a record has; the number of all is recorded too."""
 
 _Value: TypeAlias = str | int | Sequence[str] | Mapping[str, int] | Mapping[str, str | int | Sequence[str]]
-if sys.platform != "win32":
-    import fcntl
-
-_FLAGS = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
-
 _Record: TypeAlias = dict[str, _Value]
 _SEVERAL = (
     retrieval_pb2.SearchNodesResponse
@@ -64,7 +52,7 @@ class AuditLog:
         self._required = settings.audit == "required"
         self._with_ids = settings.audit_ids
         try:
-            self._lines = _Lines(settings.audit_file)
+            self._file = AuditFile(settings.audit_file)
         except OSError as error:
             raise SettingsError(
                 f"audit_file: {settings.audit_file}: {error.strerror}; name a file that this user may append to"
@@ -101,7 +89,7 @@ class AuditLog:
 
     def close(self) -> None:
         """Writes no more."""
-        self._lines.close()
+        self._file.close()
 
     def _write(self, record: _Record) -> None:
         if not self._try(record) and self._required:
@@ -110,7 +98,7 @@ class AuditLog:
     def _try(self, record: _Record) -> bool:
         """True if the record was written. The log says when writing begins to fail, and when it works again."""
         try:
-            self._lines.write(json.dumps(record, ensure_ascii=False).encode("utf-8", "backslashreplace") + b"\n")
+            self._file.write(json.dumps(record, ensure_ascii=False).encode("utf-8", "backslashreplace") + b"\n")
         except OSError as error:
             self.failures += 1
             if not self._fails:
@@ -121,77 +109,6 @@ class AuditLog:
             self._log.info("calls can be recorded again")
         self._fails = False
         return True
-
-
-class _Lines:
-    """Appends lines to a file that other processes append to as well, and that may be moved away at any time."""
-
-    def __init__(self, path: Path | None) -> None:
-        self._path = path
-        self._descriptor = _STANDARD_OUTPUT if path is None else _open(path)
-
-    def write(self, line: bytes) -> None:
-        """Raises OSError when the operating system does not write the whole line; the file then has no part of it."""
-        if self._path is None:
-            _write(self._descriptor, line)
-            return
-        if not self._is_in_place(self._path):
-            opened = _open(self._path)
-            os.close(self._descriptor)
-            self._descriptor = opened
-        self._lock()
-        try:
-            status = os.fstat(self._descriptor)
-            try:
-                _write(self._descriptor, line)
-            except OSError:
-                if stat.S_ISREG(status.st_mode):
-                    os.ftruncate(self._descriptor, status.st_size)
-                raise
-        finally:
-            self._unlock()
-
-    def _lock(self) -> None:
-        """Locks the file against other workers. Raises BlockingIOError when somebody holds it longer than a write.
-
-        On Windows there is no other worker.
-        """
-        if sys.platform != "win32":
-            for _ in range(_LOCK_TRIES):
-                try:
-                    fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                except BlockingIOError:
-                    time.sleep(_LOCK_PAUSE_SECONDS)
-                else:
-                    return
-            fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-
-    def _unlock(self) -> None:
-        if sys.platform != "win32":
-            fcntl.flock(self._descriptor, fcntl.LOCK_UN)
-
-    def close(self) -> None:
-        """Closes the file; standard output stays open."""
-        if self._path is not None:
-            os.close(self._descriptor)
-
-    def _is_in_place(self, path: Path) -> bool:
-        try:
-            named = path.stat()
-        except FileNotFoundError:
-            return False
-        opened = os.fstat(self._descriptor)
-        return (named.st_dev, named.st_ino) == (opened.st_dev, opened.st_ino)
-
-
-def _write(descriptor: int, line: bytes) -> None:
-    if os.write(descriptor, line) < len(line):
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-
-def _open(path: Path) -> int:
-    """The file for appending. Where it is made here, only this user may read it."""
-    return os.open(path, _FLAGS, 0o600)
 
 
 def _of_call(call: CallRecord) -> _Record:
