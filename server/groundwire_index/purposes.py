@@ -14,6 +14,7 @@ from enum import IntEnum
 from functools import lru_cache
 
 from groundwire_index.nodes.node import Node
+from groundwire_index.path_signs import PathSign, parts_of_path
 
 
 class Purpose(IntEnum):
@@ -33,59 +34,6 @@ class Purpose(IntEnum):
     DATA = 11
     DOCUMENTATION = 12
     USER_INTERFACE = 13
-
-
-@dataclass(frozen=True, slots=True)
-class PathParts:
-    """The parts of a case-folded path that signs look at; `words` are those in the names of its folders."""
-
-    name: str
-    folders: frozenset[str]
-    words: frozenset[str]
-    is_numbered: bool
-    has_language: bool
-
-
-@dataclass(frozen=True, slots=True)
-class PathSign:
-    """A sign in the case-folded path of a file. All that is given must hold; an empty field is no condition.
-
-    Attributes:
-        names: The file has one of these names.
-        beginnings: Its name begins with one of these.
-        endings: Its name ends with one of these.
-        without: Its name has none of these in it.
-        folders: For each of these sets, a folder above the file has one of its names.
-        folder_words: For each of these sets, a folder above the file has one of its words in its name.
-        is_numbered: Its name, or that of the folder that it is in, begins with a number, a version or a hash.
-        has_language: The part of its name before the last dot is the code of a language, such as `de` or `pt-BR`.
-    """
-
-    names: frozenset[str] = frozenset()
-    beginnings: tuple[str, ...] = ()
-    endings: tuple[str, ...] = ()
-    without: tuple[str, ...] = ()
-    folders: tuple[frozenset[str], ...] = ()
-    folder_words: tuple[frozenset[str], ...] = ()
-    is_numbered: bool = False
-    has_language: bool = False
-
-    def is_in(self, path: "PathParts") -> bool:
-        """True if a path has the sign."""
-        name = path.name
-        if self.names and name not in self.names:
-            return False
-        if self.beginnings and not name.startswith(self.beginnings):
-            return False
-        if self.endings and not name.endswith(self.endings):
-            return False
-        if any(part in name for part in self.without):
-            return False
-        if any(map(path.folders.isdisjoint, self.folders)) or any(map(path.words.isdisjoint, self.folder_words)):
-            return False
-        if self.is_numbered and not path.is_numbered:
-            return False
-        return path.has_language or not self.has_language
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,24 +63,11 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-def _has_language(name: str) -> bool:
-    """True if the part before the last dot is the code of a language, alone or with a region."""
-    part = name.rpartition(".")[0].rpartition(".")[2]
-    return len(part) <= _LONGEST_LANGUAGE and part.replace("_", "-").partition("-")[0] in _LANGUAGES
-
-
 def _product(stems: str, endings: str) -> frozenset[str]:
     """Each of the stems alone and with each of the endings."""
     return frozenset(stem + ending for stem in stems.split() for ending in ("", *endings.split()))
 
 
-_NUMBERED = re.compile(r"v?\d{3}|[0-9a-f]{10,40}_|[vur]\d++(?:[._]\d++)*+__")
-_LANGUAGES = _words(
-    "af ar bg bn ca cs cy da de el en es et eu fa fi fr ga gl gu he hi hr hu hy id is it ja ka kk km kn ko lt lv mk ml "
-    "mr ms my nb ne nl nn no pa pl pt ro ru si sk sl sq sr sv sw ta te th tl tr uk ur uz vi zh"
-)
-_LONGEST_LANGUAGE = 10
-_WORD = re.compile(r"[a-z]++")
 _PROSE = (".md", ".mdx", ".rst", ".txt", ".adoc", ".asciidoc")
 
 _LOCK_FILES = (
@@ -366,14 +301,7 @@ _KEPT_PATHS = 1 << 16
 @lru_cache(maxsize=_KEPT_PATHS)
 def purpose_of_path(path: str) -> Purpose:
     """The purpose that has a sign in a path, which tests and generated code do not; PRODUCT without a sign."""
-    *folders, name = path.casefold().split("/")
-    parts = PathParts(
-        name,
-        folders=frozenset(folders),
-        words=frozenset(word for folder in folders for word in _WORD.findall(folder)),
-        is_numbered=any(map(_NUMBERED.match, (name, *folders[-1:]))),
-        has_language=_has_language(name),
-    )
+    parts = parts_of_path(path)
     return next((purpose for purpose, sign in _SIGNS if sign.is_in(parts)), Purpose.PRODUCT)
 
 
