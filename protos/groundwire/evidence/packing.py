@@ -14,12 +14,12 @@ from groundwire.evidence.evidence_nodes import (
     Excerpt,
     MatchReason,
     NamedNode,
-    NameReason,
     Passage,
     PassageForm,
 )
 from groundwire.evidence.excerpts import answering_part, best_line, lines_with, whole
 from groundwire.evidence.question_words import QuestionWords
+from groundwire.evidence.shown_passage import ShownPassage
 
 WHOLE_MATCHES = 3
 """This many of the best matches are shown whole if they are not long."""
@@ -87,15 +87,6 @@ def pack(material: Material, budget: int | None, counter: Counter) -> Evidence:
     return packing.evidence()
 
 
-@dataclass(frozen=True, slots=True)
-class _Shown:
-    """A candidate with the lines that are shown of it, and an estimate of all the tokens that it takes."""
-
-    candidate: Candidate
-    excerpt: Excerpt
-    cost: int
-
-
 class _Packing:
     """The passages chosen so far, and what is left of each budget."""
 
@@ -103,8 +94,8 @@ class _Packing:
         self._material = material
         self._counter = counter
         self._budget = budget
-        self._shown: dict[str, _Shown] = {}
-        self._by_file: dict[tuple[str, str], dict[str, _Shown]] = {}
+        self._shown: dict[str, ShownPassage] = {}
+        self._by_file: dict[tuple[str, str], dict[str, ShownPassage]] = {}
         weak = [f"This is probably no answer: {material.weakness}."] if material.weakness else []
         self._notes = "".join(f"{line}\n" for line in (*material.notes, *weak))
         self._for_names = budget // (_EARLIER_SHARE if material.earlier else _NAMED_SHARE)
@@ -211,9 +202,9 @@ class _Packing:
         self._left -= cost
         if candidate.node.is_aside:
             self._aside_left -= cost
-        self._set(_Shown(candidate, excerpt, cost))
+        self._set(ShownPassage(candidate, excerpt, cost))
 
-    def _set(self, shown: _Shown) -> None:
+    def _set(self, shown: ShownPassage) -> None:
         node = shown.candidate.node
         self._shown[node.id] = shown
         self._by_file.setdefault(node.file, {})[node.id] = shown
@@ -255,11 +246,11 @@ class _Packing:
             for other in self._by_file.get(node.file, {}).values()
         )
 
-    def _least(self, order: Sequence[_Shown]) -> int:
+    def _least(self, order: Sequence[ShownPassage]) -> int:
         """The place of the passage that is worth least; the last one of several."""
         return max(range(len(order)), key=lambda place: (-order[place].candidate.value, place))
 
-    def _laid_out(self, order: Sequence[_Shown]) -> Evidence:
+    def _laid_out(self, order: Sequence[ShownPassage]) -> Evidence:
         """The evidence of some passages in their order, by file, with numbers in the order of the text."""
         within = {placed.candidate.node.id for placed in order if self._is_within(placed.candidate.node)}
         kept = [placed for placed in order if placed.candidate.node.id not in within]
@@ -284,7 +275,7 @@ class _Packing:
                 numbers[placed.candidate.node.id].number,
                 placed.candidate.node,
                 placed.excerpt,
-                _row_notes(placed, ordered[place - 1] if place else None, outgoing, numbers),
+                placed.row_notes(ordered[place - 1] if place else None, outgoing, numbers),
             )
             for place, placed in enumerate(ordered)
         ]
@@ -298,7 +289,7 @@ class _Packing:
                 placed.excerpt,
                 placed.candidate.reason,
                 placed.candidate.copies,
-                self._explanation(placed) if self._material.with_explanations else "",
+                placed.explanation() if self._material.with_explanations else "",
                 count,
             )
             for placed, count in zip(ordered, tokens, strict=True)
@@ -363,47 +354,6 @@ class _Packing:
         if not rows:
             return (text if self._counter.count(text) <= left else ""), [], more
         return heading + text, named, more
-
-    def _explanation(self, shown: _Shown) -> str:
-        reason = shown.candidate.reason
-        if isinstance(reason, MatchReason):
-            why = f"match {reason.rank}, with {reason.share:.2f} of the best match's score"
-            if older := shown.candidate.older_definitions:
-                why = f"{why}; the current definition (matches of older ones: {older})"
-        elif isinstance(reason, NameReason):
-            why = f"{'defines' if shown.candidate.defines else 'uses'} {reason.name}"
-        else:
-            edge = reason.edge
-            direction = "from" if edge.from_id == reason.source_id else "to"
-            why = f"{edge.edge_type} {direction} a better match, worth {shown.candidate.value:.2f} of the best match"
-        form = {
-            PassageForm.WHOLE: "shown whole",
-            PassageForm.PART: "shown in part, by the words of the question",
-            PassageForm.OUTLINE: "shown as an outline",
-        }[shown.excerpt.form]
-        node = shown.candidate.node
-        if isinstance(reason, MatchReason) and node.purpose_factor != 1.0:
-            factor = f"its score was multiplied by {node.purpose_factor:g}"
-            why = f"{why}; it is {node.purpose}, which the question does not ask for, so {factor}"
-        return f"{why}; {form}"
-
-
-def _row_notes(
-    shown: _Shown,
-    previous: _Shown | None,
-    outgoing: Mapping[str, Sequence[EvidenceEdge]],
-    numbers: Mapping[str, layout.Numbered],
-) -> layout.RowNotes:
-    node = shown.candidate.node
-    container = layout.container_name(node)
-    is_known = (
-        previous is not None
-        and previous.candidate.node.file == node.file
-        and layout.container_name(previous.candidate.node) == container
-    )
-    lines = "\n".join(line for part in shown.excerpt.parts for line in part.lines)
-    links = layout.links_of(outgoing.get(node.id, ()), numbers, lines)
-    return layout.RowNotes("" if is_known else container, shown.candidate.copies, links)
 
 
 def earlier_numbers(ids: Iterable[str]) -> dict[str, int]:
