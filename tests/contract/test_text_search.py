@@ -16,9 +16,8 @@ from groundwire_index.nodes.node import NodeAccess
 from groundwire_index.scope import Scope
 from groundwire_ingest.tree.access_rules import AccessRule
 from groundwire_ingest.tree.source import TreeSource
-from support.milvus_server import MilvusServer
 from support.refusals import DENIED, FAILED, INVALID, NOT_FOUND, Row, check_refused, with_fields
-from support.storage import Storage, in_database_of
+from support.storage import NewStorage, Storage
 
 SCOPE = IndexScope(repository="lines", branch="main")
 FINANCE = AccessContext(acl_tags_any=["finance"])
@@ -237,10 +236,10 @@ def test_what_is_refused(lines: retrieval_pb2_grpc.RetrievalServiceStub, row: Ro
 
 
 @pytest.mark.slow
-def test_an_index_in_milvus_has_no_texts_of_files(milvus: MilvusServer, tmp_path: Path) -> None:
+def test_an_index_in_milvus_has_no_texts_of_files(storage_in_milvus: NewStorage, tmp_path: Path) -> None:
     (tmp_path / "tree").mkdir()
     (tmp_path / "tree" / "a.py").write_text("tax = 7\n")
-    storage = in_database_of(milvus)(tmp_path / "data")
+    storage = storage_in_milvus(tmp_path / "data")
     storage.build(TreeSource(tmp_path / "tree"), Scope("lines", "main", "v1"))
     with storage.server("--embedder", "none") as server, grpc.insecure_channel(server.address) as channel:
         stub = retrieval_pb2_grpc.RetrievalServiceStub(channel)

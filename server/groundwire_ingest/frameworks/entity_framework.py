@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from tree_sitter import Node
 
 from groundwire_ingest.frameworks.framework import Framework
-from groundwire_ingest.tree.facts import TableMapping
+from groundwire_ingest.tree.framework_facts import TableMapping
 from groundwire_ingest.tree.languages.csharp.csharp_bindings import TYPE_NODES, attributes, base_types
 from groundwire_ingest.tree.languages.nodes import Nodes, children_of, first_child, last_child, text_of, type_name
 from groundwire_ingest.tree.languages.syntax import Places, Syntax

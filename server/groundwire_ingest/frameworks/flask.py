@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from groundwire_ingest.frameworks.framework import Framework
-from groundwire_ingest.tree.facts import Mount, MountRole, Route
+from groundwire_ingest.tree.framework_facts import Mount, MountRole, Route
 from groundwire_ingest.tree.languages.nodes import Nodes, arguments_of, first_child, text_of
 from groundwire_ingest.tree.languages.python.conventions import (
     keyword,

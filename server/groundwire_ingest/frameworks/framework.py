@@ -5,23 +5,12 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from groundwire_ingest.tree.as_code.component import Component, ComponentCode
-from groundwire_ingest.tree.facts import (
-    BuiltText,
-    CodeAnalysis,
-    Import,
-    Mount,
-    PassedTexts,
-    Registration,
-    Request,
-    Route,
-    TableChange,
-    TableMapping,
-    TextValue,
-    Topic,
-)
+from groundwire_ingest.tree.facts import CodeAnalysis, Import
+from groundwire_ingest.tree.framework_facts import Mount, Registration, Request, Route, TableChange, TableMapping, Topic
 from groundwire_ingest.tree.languages.nodes import Nodes
 from groundwire_ingest.tree.languages.syntax import Places, Syntax
 from groundwire_ingest.tree.model import SourceFile, StringLiteral
+from groundwire_ingest.tree.text_facts import BuiltText, PassedTexts, TextValue
 
 Finding: TypeAlias = (
     Import

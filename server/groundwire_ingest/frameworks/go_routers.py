@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from groundwire_ingest.frameworks.framework import Framework
-from groundwire_ingest.tree.facts import Mount, Route
+from groundwire_ingest.tree.framework_facts import Mount, Route
 from groundwire_ingest.tree.languages.go.types import go_type
 from groundwire_ingest.tree.languages.nodes import Nodes, arguments_of, children_of, field_of, text_of
 from groundwire_ingest.tree.languages.strings import string_value

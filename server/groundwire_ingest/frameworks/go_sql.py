@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from tree_sitter import Node
 
 from groundwire_ingest.frameworks.framework import Framework
-from groundwire_ingest.tree.facts import BuiltText, Text, TextPart, TextRole, TextValue
 from groundwire_ingest.tree.languages.nodes import (
     Nodes,
     children_of,
@@ -18,6 +17,7 @@ from groundwire_ingest.tree.languages.nodes import (
 )
 from groundwire_ingest.tree.languages.strings import string_value
 from groundwire_ingest.tree.languages.syntax import Places, Syntax
+from groundwire_ingest.tree.text_facts import BuiltText, Text, TextPart, TextRole, TextValue
 
 _BUILDERS = re.compile(r"squirrel|goqu|gocraft/dbr|sqlbuilder|sqrl")
 _WRITES = frozenset({"Insert", "Replace", "Update", "Delete", "InsertInto", "DeleteFrom", "Into"})

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from groundwire_ingest.frameworks.framework import Framework
-from groundwire_ingest.tree.facts import TableMapping
+from groundwire_ingest.tree.framework_facts import TableMapping
 from groundwire_ingest.tree.languages.go.types import embedded, go_parameters
 from groundwire_ingest.tree.languages.nodes import Nodes, children_of, first_child, text_of
 from groundwire_ingest.tree.languages.strings import string_value

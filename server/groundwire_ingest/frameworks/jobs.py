@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from groundwire_ingest.frameworks.framework import Framework
-from groundwire_ingest.tree.facts import Topic
+from groundwire_ingest.tree.framework_facts import Topic
 from groundwire_ingest.tree.languages.nodes import Nodes, line_of
 from groundwire_ingest.tree.languages.syntax import Places, Syntax
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from groundwire_ingest.frameworks.framework import Framework
-from groundwire_ingest.tree.facts import TableMapping
+from groundwire_ingest.tree.framework_facts import TableMapping
 from groundwire_ingest.tree.languages.java.annotations import annotations, strings
 from groundwire_ingest.tree.languages.nodes import Nodes, text_of
 from groundwire_ingest.tree.languages.syntax import Places, Syntax

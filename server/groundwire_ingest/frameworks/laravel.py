@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from groundwire_ingest.frameworks.framework import Framework
-from groundwire_ingest.tree.facts import Route
+from groundwire_ingest.tree.framework_facts import Route
 from groundwire_ingest.tree.languages.nodes import (
     FIRST,
     Nodes,

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from groundwire_ingest.frameworks.framework import Framework
-from groundwire_ingest.tree.facts import TableChange
+from groundwire_ingest.tree.framework_facts import TableChange
 from groundwire_ingest.tree.languages.nodes import Nodes, first_child, given_in, last_child, text_of
 from groundwire_ingest.tree.languages.python.conventions import application
 from groundwire_ingest.tree.languages.syntax import Places, Syntax

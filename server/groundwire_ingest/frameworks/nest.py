@@ -6,7 +6,7 @@ from dataclasses import replace
 from tree_sitter import Node
 
 from groundwire_ingest.frameworks.framework import Framework
-from groundwire_ingest.tree.facts import Registration, Route
+from groundwire_ingest.tree.framework_facts import Registration, Route
 from groundwire_ingest.tree.languages.nodes import Nodes, arguments_of, field_of, first_child, text_of
 from groundwire_ingest.tree.languages.strings import string_value
 from groundwire_ingest.tree.languages.syntax import Places, Syntax

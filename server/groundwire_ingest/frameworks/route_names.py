@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from groundwire_ingest.frameworks.framework import Framework
-from groundwire_ingest.tree.facts import Request
+from groundwire_ingest.tree.framework_facts import Request
 from groundwire_ingest.tree.languages.nodes import Nodes, arguments_of, line_of
 from groundwire_ingest.tree.languages.python.conventions import text
 from groundwire_ingest.tree.languages.syntax import Places, Syntax

@@ -9,7 +9,6 @@ from collections.abc import Collection, Iterable, Iterator
 from tree_sitter import Node
 
 from groundwire_ingest.frameworks.framework import Framework
-from groundwire_ingest.tree.facts import BuiltText, PassedTexts, TextPart, TextRole, TextValue
 from groundwire_ingest.tree.languages.csharp.texts import are_plain, is_string, is_sum, operands, text_of_expression
 from groundwire_ingest.tree.languages.nodes import (
     Nodes,
@@ -25,6 +24,7 @@ from groundwire_ingest.tree.languages.nodes import (
 )
 from groundwire_ingest.tree.languages.strings import string_value
 from groundwire_ingest.tree.languages.syntax import Places, Syntax
+from groundwire_ingest.tree.text_facts import BuiltText, PassedTexts, TextPart, TextRole, TextValue
 
 _VERB = re.compile(
     r"\b(?:SELECT|INSERT|UPDATE|DELETE|MERGE|EXEC|EXECUTE|CALL|TRUNCATE|FROM|JOIN)\b", re.IGNORECASE | re.ASCII

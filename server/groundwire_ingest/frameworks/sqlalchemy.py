@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from groundwire_ingest.frameworks.framework import Framework
-from groundwire_ingest.tree.facts import TableMapping
+from groundwire_ingest.tree.framework_facts import TableMapping
 from groundwire_ingest.tree.languages.nodes import Nodes, arguments_of, children_of, text_of, type_of
 from groundwire_ingest.tree.languages.python.conventions import class_values, plain_string
 from groundwire_ingest.tree.languages.syntax import Places, Syntax

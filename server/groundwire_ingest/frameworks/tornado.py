@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from groundwire_ingest.frameworks.framework import Framework
-from groundwire_ingest.tree.facts import Route
+from groundwire_ingest.tree.framework_facts import Route
 from groundwire_ingest.tree.languages.nodes import Nodes, given_in
 from groundwire_ingest.tree.languages.python.conventions import route_at, text
 from groundwire_ingest.tree.languages.python.patterns import regular_pattern

@@ -1,9 +1,11 @@
 """The facts that one code file states by itself, before names are resolved across the tree."""
 
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, TypeAlias
 
+from groundwire_ingest.tree.framework_facts import Mount, Registration, Request, Route, TableChange, TableMapping, Topic
 from groundwire_ingest.tree.model import FileAnalysis, StringLiteral
+from groundwire_ingest.tree.text_facts import BuiltText, PassedTexts, TextValue
 
 Construct: TypeAlias = Literal["module", "type", "callable", "value"]
 Trait: TypeAlias = Literal[
@@ -112,8 +114,6 @@ class Binding:
     written_in: int = -1
 
 
-NAME_OF_TYPE = "typeof({}).Name"
-"""How `TextPart` writes the name of a type, whose place is that of the braces."""
 RETURNED = "()"
 """The name of a binding for what a callable, its scope, returns; also the name of a call of a returned value."""
 
@@ -168,195 +168,6 @@ class Reference:
     name: str
     line: int
     role: Role
-
-
-@dataclass(frozen=True, slots=True)
-class Route:
-    """A pattern of URLs and its handler.
-
-    `pattern` starts with `/` and is as complete as the file states; a variable part is `{name}`, or `{name*}` if it may
-    hold slashes. `prefix_of` is the path of the object that the route is registered at and that may get a prefix
-    elsewhere (a blueprint, a router). `handler` is a path as in `Call.receiver`, empty if the handler is definition
-    `scope` itself. If several handlers are possible there is a route for each, the likeliest first. `method` is the
-    HTTP method in capitals, empty for any. `line` is that of the pattern. `name` is what requests may name it by, empty
-    for the handler's name.
-    """
-
-    from_key: str
-    scope: int
-    pattern: str
-    handler: str
-    line: int
-    prefix_of: str = ""
-    method: str = ""
-    name: str = ""
-
-
-MountRole: TypeAlias = Literal["own", "added", "instead"]
-
-
-@dataclass(frozen=True, slots=True)
-class Mount:
-    """A prefix of the URLs of all routes of a router.
-
-    `router` is the path of the router as in `Call.receiver`, or `<path>(n)` for a router that the callable at `<path>`
-    gets as argument n, counted from 0. `within` is the path of the router that it is mounted in, empty if the file
-    names none. `role`: an `own` prefix is stated where the router is made, and is innermost; `instead` replaces the own
-    one; `added` is put before it. `line` is that of the prefix.
-    """
-
-    scope: int
-    router: str
-    prefix: str
-    line: int
-    within: str = ""
-    role: MountRole = "added"
-
-
-@dataclass(frozen=True, slots=True)
-class Request:
-    """A string that looks like the path of a URL, without its query; parts inserted at run time are `{}`.
-
-    `url` starts with `/`. In a page it may also be relative to the page's own URL, which is meant by an empty one.
-    `has_base`: an unknown value precedes it; in a page that value is the `{}` at the start, unless the URL is relative.
-    `method` is the HTTP method in capitals, empty if unknown. `is_sent`: the string is an argument of a call whose name
-    says that it requests URLs, such as `get`, `fetch` or `visit`. `is_name`: it is the name of a route instead,
-    `order`, `shop:order` or `shop.order`.
-    """
-
-    from_key: str
-    url: str
-    line: int
-    method: str = ""
-    is_sent: bool = False
-    has_base: bool = False
-    is_name: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Page:
-    """The requests of the links and forms of a file of markup; `rendered_by` has the keys of code that renders it."""
-
-    path: str
-    requests: tuple[Request, ...]
-    rendered_by: tuple[str, ...] = ()
-    is_test: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Registration:
-    """A registration in a dependency injection container, or, if it `asks`, a place that requests one from it.
-
-    The token is a string, `name`, or what the path `path` leads to. `given`, what is registered, is a path as in
-    `Call.receiver`, empty if it is definition `scope` itself.
-    """
-
-    from_key: str
-    scope: int
-    name: str
-    path: str
-    given: str
-    line: int
-    asks: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Topic:
-    """A message that is sent or, if `handles`, handled.
-
-    It is identified by a string, `name`, or by a constant or type that the path `path` leads to. `handler` is a path as
-    in `Call.receiver`, empty if the handler is definition `scope` itself.
-    """
-
-    from_key: str
-    scope: int
-    name: str
-    path: str
-    handles: bool
-    handler: str
-    line: int
-
-
-@dataclass(frozen=True, slots=True)
-class TableMapping:
-    """An ORM's statement that the node `from_key`, and the type `entity` unless empty, map to a table."""
-
-    from_key: str
-    scope: int
-    entity: str
-    table: str
-    confidence: float
-
-
-@dataclass(frozen=True, slots=True)
-class TableChange:
-    """A migration step that creates a table if `creates`, else changes one; `table` is the name as written."""
-
-    from_key: str
-    table: str
-    line: int
-    creates: bool
-
-
-class TextPart(NamedTuple):
-    """A part of a string: what it says or, if `is_inserted`, an expression whose value is put there.
-
-    Such an expression is a path as in `Call.receiver`, with `typeof(T).Name` for the name of a type. It is empty for
-    any other expression.
-    """
-
-    text: str
-    is_inserted: bool = False
-
-
-Text: TypeAlias = tuple[TextPart, ...]
-"""A string as the code builds it; empty where nothing is known of it."""
-
-
-@dataclass(frozen=True, slots=True)
-class TextValue:
-    """A string that a variable, field or property is set to, or that a callable without parameters returns.
-
-    `name` may start with `this.`, a variable or a type, and ends with `()` for a callable. `scope` is the definition
-    around. With `is_default` it is the default of a parameter of `scope`; with `is_assigned` a statement sets it.
-    """
-
-    scope: int
-    name: str
-    text: Text
-    is_default: bool = False
-    is_assigned: bool = False
-
-
-TextRole: TypeAlias = Literal["any", "procedure", "read", "written"]
-
-
-@dataclass(frozen=True, slots=True)
-class BuiltText:
-    """A string with inserted values, or a string that is used in a place for SQL; `role` says what it has to be.
-
-    A `procedure` is the name of one that is executed; `read` and `written` is the name of a table.
-    """
-
-    from_key: str
-    scope: int
-    text: Text
-    line: int
-    role: TextRole = "any"
-
-
-@dataclass(frozen=True, slots=True)
-class PassedTexts:
-    """The arguments that constructor `scope` hands on to one of its base class, or of its own if `is_own`.
-
-    `scope` is the type itself if it has a primary constructor. `names` are the parameters that arguments name, empty
-    for those that count by position.
-    """
-
-    scope: int
-    texts: tuple[Text, ...]
-    names: tuple[str, ...]
-    is_own: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,13 +12,14 @@ from groundwire_ingest.frameworks.registry import form_of
 from groundwire_ingest.records import LateFacts, SkippedFile, SourceEdge, SourceNode
 from groundwire_ingest.tree.as_code.component import Component, ComponentCode, unread_code
 from groundwire_ingest.tree.as_code.protobuf import with_generated
-from groundwire_ingest.tree.facts import CodeAnalysis, CodeFacts, Page
+from groundwire_ingest.tree.facts import CodeAnalysis, CodeFacts
 from groundwire_ingest.tree.files.facts import MapperFacts, ProjectFacts, ProtoFacts
 from groundwire_ingest.tree.files.paths import path_edges
 from groundwire_ingest.tree.files.proto import proto_edges
 from groundwire_ingest.tree.files.reading import PathReference
 from groundwire_ingest.tree.flag_signs import FlagSigns, is_test_project
 from groundwire_ingest.tree.folders import folder_of, folders_above, path_in
+from groundwire_ingest.tree.framework_facts import Page
 from groundwire_ingest.tree.languages.typescript.projects import ScriptProject
 from groundwire_ingest.tree.literals import (
     Statement,

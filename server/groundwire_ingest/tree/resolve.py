@@ -28,7 +28,8 @@ from dataclasses import dataclass
 
 from groundwire_ingest.records import SourceEdge
 from groundwire_ingest.tree.code_languages import CODE_LANGUAGES
-from groundwire_ingest.tree.facts import CodeFacts, Page
+from groundwire_ingest.tree.facts import CodeFacts
+from groundwire_ingest.tree.framework_facts import Page
 from groundwire_ingest.tree.model import EntityMapping
 from groundwire_ingest.tree.names.family import FamilyEdges, ImplementedMember
 from groundwire_ingest.tree.names.rules import NameRules, TreeLayout

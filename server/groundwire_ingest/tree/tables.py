@@ -7,8 +7,9 @@ from itertools import islice
 from operator import attrgetter, itemgetter
 
 from groundwire_ingest.records import SourceEdge
-from groundwire_ingest.tree.facts import CodeFacts, TableChange
+from groundwire_ingest.tree.facts import CodeFacts
 from groundwire_ingest.tree.folders import nearest, path_in
+from groundwire_ingest.tree.framework_facts import TableChange
 from groundwire_ingest.tree.literals import literal_edges
 from groundwire_ingest.tree.model import EntityMapping, StringLiteral
 from groundwire_ingest.tree.names.runtime.entities import EntityUse

@@ -14,8 +14,9 @@ from groundwire_ingest.tree.as_code.component import (
     tag_references,
     unread_code,
 )
-from groundwire_ingest.tree.facts import CodeAnalysis, Route
+from groundwire_ingest.tree.facts import CodeAnalysis
 from groundwire_ingest.tree.files.facts import CodePart, ComponentFacts, Directive
+from groundwire_ingest.tree.framework_facts import Route
 from groundwire_ingest.tree.model import SourceFile
 
 SHARED = frozenset({"_Imports.razor", "_ViewImports.cshtml"})

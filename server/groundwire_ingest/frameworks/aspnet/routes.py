@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Set
 
 from tree_sitter import Node
 
-from groundwire_ingest.tree.facts import Mount, Route
+from groundwire_ingest.tree.framework_facts import Mount, Route
 from groundwire_ingest.tree.languages.csharp.csharp_bindings import attributes
 from groundwire_ingest.tree.languages.nodes import (
     Nodes,

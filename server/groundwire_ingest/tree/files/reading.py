@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from groundwire_ingest.records import SourceNode
-from groundwire_ingest.tree.facts import CodeFacts, Request
+from groundwire_ingest.tree.facts import CodeFacts
 from groundwire_ingest.tree.files.facts import ComponentFacts, MapperFacts, ProjectFacts, ProtoFacts, Setting
+from groundwire_ingest.tree.framework_facts import Request
 from groundwire_ingest.tree.model import FileAnalysis, SourceFile
 
 Facts: TypeAlias = CodeFacts | ComponentFacts | MapperFacts | ProjectFacts | ProtoFacts

@@ -12,23 +12,8 @@ from groundwire_ingest.frameworks.framework import Finding
 from groundwire_ingest.frameworks.registry import frameworks_of
 from groundwire_ingest.records import SkippedFile
 from groundwire_ingest.tree.chunking import lines_of
-from groundwire_ingest.tree.facts import (
-    BuiltText,
-    Call,
-    CodeAnalysis,
-    CodeFacts,
-    Import,
-    Mount,
-    PassedTexts,
-    Reference,
-    Registration,
-    Request,
-    Route,
-    TableChange,
-    TableMapping,
-    TextValue,
-    Topic,
-)
+from groundwire_ingest.tree.facts import Call, CodeAnalysis, CodeFacts, Import, Reference
+from groundwire_ingest.tree.framework_facts import Mount, Registration, Request, Route, TableChange, TableMapping, Topic
 from groundwire_ingest.tree.languages.assembly import contains_edges, nodes_of, row_places
 from groundwire_ingest.tree.languages.chunks import ChunkCutter
 from groundwire_ingest.tree.languages.nodes import Nodes, collect, line_of
@@ -39,6 +24,7 @@ from groundwire_ingest.tree.languages.strings import string_literals
 from groundwire_ingest.tree.languages.syntax import Places, Syntax
 from groundwire_ingest.tree.languages.urls import requests
 from groundwire_ingest.tree.model import FileAnalysis, SourceFile, StringLiteral
+from groundwire_ingest.tree.text_facts import BuiltText, PassedTexts, TextValue
 
 FindingT = TypeVar("FindingT", bound=Finding)
 

@@ -6,7 +6,7 @@ from itertools import islice
 
 from tree_sitter import Node
 
-from groundwire_ingest.tree.facts import Mount, Request, Route
+from groundwire_ingest.tree.framework_facts import Mount, Request, Route
 from groundwire_ingest.tree.languages.nodes import Nodes, around_of, field_of, line_of, text_of
 from groundwire_ingest.tree.languages.strings import string_value
 from groundwire_ingest.tree.languages.syntax import Places, Syntax

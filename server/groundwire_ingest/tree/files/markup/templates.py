@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from groundwire_ingest.tree.facts import Request
 from groundwire_ingest.tree.files.facts import CodePart, ComponentFacts, ComponentTag
 from groundwire_ingest.tree.files.lexer import numbered
 from groundwire_ingest.tree.files.markup.elements import (
@@ -19,6 +18,7 @@ from groundwire_ingest.tree.files.markup.expressions import expressions
 from groundwire_ingest.tree.files.markup.tags import Tag, balanced_end
 from groundwire_ingest.tree.files.parts import Part, write_parts
 from groundwire_ingest.tree.files.reading import FileReading, PathReference
+from groundwire_ingest.tree.framework_facts import Request
 from groundwire_ingest.tree.languages.urls import url_in
 from groundwire_ingest.tree.model import SourceFile
 

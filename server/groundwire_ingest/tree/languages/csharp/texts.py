@@ -4,10 +4,10 @@ from collections.abc import Iterable, Iterator
 
 from tree_sitter import Node
 
-from groundwire_ingest.tree.facts import NAME_OF_TYPE, Text, TextPart
 from groundwire_ingest.tree.languages.nodes import field_of, first_child, given_in, last_child, text_of, type_of
 from groundwire_ingest.tree.languages.strings import string_value, unescaped
 from groundwire_ingest.tree.languages.syntax import Syntax
+from groundwire_ingest.tree.text_facts import NAME_OF_TYPE, Text, TextPart
 
 _PLAIN = frozenset({"string_literal", "verbatim_string_literal", "raw_string_literal"})
 _MAX_PARTS = 200

@@ -6,8 +6,8 @@ from itertools import islice
 
 from tree_sitter import Node
 
-from groundwire_ingest.tree.facts import Mount, MountRole, Route
 from groundwire_ingest.tree.folders import path_in
+from groundwire_ingest.tree.framework_facts import Mount, MountRole, Route
 from groundwire_ingest.tree.languages.nodes import arguments_of, around_of, children_of, first_child, line_of, text_of
 from groundwire_ingest.tree.languages.strings import string_value
 from groundwire_ingest.tree.languages.syntax import Places, Syntax

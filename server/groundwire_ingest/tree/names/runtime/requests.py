@@ -9,8 +9,9 @@ from posixpath import dirname, join, normpath
 from typing import TypeAlias
 
 from groundwire_ingest.records import SourceEdge
-from groundwire_ingest.tree.facts import CodeFacts, Page, Request
+from groundwire_ingest.tree.facts import CodeFacts
 from groundwire_ingest.tree.folders import nearest
+from groundwire_ingest.tree.framework_facts import Page, Request
 from groundwire_ingest.tree.model import FileEdges
 from groundwire_ingest.tree.names.calls import MAX_FAN_OUT
 from groundwire_ingest.tree.names.rules import GUESSED, INFERRED, WILDCARD

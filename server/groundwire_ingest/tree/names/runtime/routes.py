@@ -5,7 +5,8 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from groundwire_ingest.tree.facts import RETURNED, Mount, Route
+from groundwire_ingest.tree.facts import RETURNED
+from groundwire_ingest.tree.framework_facts import Mount, Route
 from groundwire_ingest.tree.languages.urls import url_path
 from groundwire_ingest.tree.names.calls import MAX_FAN_OUT, Uses
 from groundwire_ingest.tree.names.lookup import Lookup

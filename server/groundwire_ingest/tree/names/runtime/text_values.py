@@ -4,10 +4,10 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from groundwire_ingest.tree.facts import NAME_OF_TYPE, PassedTexts, Text, TextPart, TextValue
 from groundwire_ingest.tree.folders import folder_of
 from groundwire_ingest.tree.languages.types import arguments, head
 from groundwire_ingest.tree.names.lookup import Lookup
+from groundwire_ingest.tree.text_facts import NAME_OF_TYPE, PassedTexts, Text, TextPart, TextValue
 
 UNKNOWN_VALUE = "{}"
 """Stands for an inserted value that the tree does not say."""

@@ -8,10 +8,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain
 
-from groundwire_ingest.tree.facts import BuiltText, Call, TextRole
+from groundwire_ingest.tree.facts import Call
 from groundwire_ingest.tree.names.inheritance import Inheritance
 from groundwire_ingest.tree.names.lookup import Lookup
 from groundwire_ingest.tree.names.runtime.text_values import TextValues
+from groundwire_ingest.tree.text_facts import BuiltText, TextRole
 
 _MAX_CLASSES = 400
 """Of more classes than this that inherit a member the first ones count."""

@@ -3,7 +3,8 @@
 from collections import defaultdict
 from collections.abc import Iterator
 
-from groundwire_ingest.tree.facts import Call, Topic
+from groundwire_ingest.tree.facts import Call
+from groundwire_ingest.tree.framework_facts import Topic
 from groundwire_ingest.tree.names.calls import Uses
 from groundwire_ingest.tree.names.lookup import Lookup
 from groundwire_ingest.tree.names.rules import INFERRED, WILDCARD

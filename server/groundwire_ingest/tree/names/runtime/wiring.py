@@ -4,7 +4,8 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 
-from groundwire_ingest.tree.facts import Call, Registration, Topic
+from groundwire_ingest.tree.facts import Call
+from groundwire_ingest.tree.framework_facts import Registration, Topic
 from groundwire_ingest.tree.languages.types import arguments, head, item_type, names_in, value_type
 from groundwire_ingest.tree.names.calls import Uses
 from groundwire_ingest.tree.names.lookup import Lookup

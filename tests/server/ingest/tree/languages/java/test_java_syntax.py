@@ -1,6 +1,7 @@
 from collections.abc import Callable
 
-from groundwire_ingest.tree.facts import Binding, CodeAnalysis, Import, TableMapping
+from groundwire_ingest.tree.facts import Binding, CodeAnalysis, Import
+from groundwire_ingest.tree.framework_facts import TableMapping
 
 Analyser = Callable[[str, str], CodeAnalysis]
 

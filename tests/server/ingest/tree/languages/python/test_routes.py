@@ -2,7 +2,8 @@ from collections.abc import Callable
 
 import pytest
 
-from groundwire_ingest.tree.facts import CodeAnalysis, CodeFacts, Mount
+from groundwire_ingest.tree.facts import CodeAnalysis, CodeFacts
+from groundwire_ingest.tree.framework_facts import Mount
 from groundwire_ingest.tree.languages.python.patterns import plain_pattern, regular_pattern
 
 Analyser = Callable[[str, str], CodeAnalysis]
