@@ -35,11 +35,9 @@ class SyntheticSource:
 
     @property
     def description(self) -> str:
-        """See `Source.description`."""
         return f"synthetic corpus {json.dumps(self._corpus.shape)}"
 
     def read(self) -> Iterator[SourceNode | SourceEdge]:
-        """See `Source.read`."""
         yield from map(self._node, self._rows)
         for number, (origin, target) in enumerate(self._corpus.edges.tolist()):
             if origin not in self._rows or target not in self._rows:
@@ -76,7 +74,6 @@ class Stages:
 
     @contextmanager
     def stage(self, name: str, unit: str, price: float = 0.0) -> Iterator[Callable[[int, int], None]]:
-        """See `Progress.stage`."""
         started = time.perf_counter()
         yield lambda done, total: None
         self.seconds[name] = time.perf_counter() - started

@@ -46,7 +46,7 @@ class TerminalProgress:
 
     @contextmanager
     def stage(self, name: str, unit: str, price: float = 0.0) -> Iterator[Callable[[int, int], None]]:
-        """See `Progress.stage`."""
+        """Yields what is told how much of the stage is done, and of how much."""
         columns = (
             TextColumn(f"{name:16}"),
             BarColumn(),

@@ -70,7 +70,7 @@ class Pickler(ForkingPickler):
     """
 
     def reducer_override(self, value: object) -> tuple[type, tuple[object, ...]]:
-        """See `pickle.Pickler.reducer_override`."""
+        """How pickle writes the value, if it is a dataclass; `pickle.Pickler` calls this."""
         kind = type(value)
         names: tuple[str, ...] = getattr(kind, "__match_args__", ())
         is_plain = bool(names) and len(names) == len(getattr(kind, "__dataclass_fields__", ()))

@@ -53,7 +53,7 @@ class MilvusStorage:
 
     @contextmanager
     def build(self, scope: Scope, progress: Progress) -> Iterator[Path]:
-        """See `Storage.build`; what lies in the directory is published."""
+        """What lies in the directory in the end is published."""
         catalogue, store = self._catalogue, self._catalogue.store
         with self._staging.staging(scope) as directory, claimed(catalogue, scope, self._seconds_between_beats) as build:
             try:
@@ -67,7 +67,6 @@ class MilvusStorage:
             catalogue.make_ready(build, document)
 
     def listed(self) -> list[VersionEntry]:
-        """See `Storage.listed`."""
         catalogue = self._catalogue
         return [
             VersionEntry.of(
@@ -83,24 +82,23 @@ class MilvusStorage:
         return document.manifest
 
     def versions(self, scope: Scope) -> list[str]:
-        """See `Storage.versions`."""
         return [entry.scope.active_index for entry in self._catalogue.versions(scope)]
 
     def manifest(self, scope: Scope) -> Manifest:
-        """See `Storage.manifest`; of the files it has none."""
+        """The manifest has no files."""
         return self._catalogue.document(self._catalogue.require(scope)).manifest
 
     @contextmanager
     def opened(self, scope: Scope) -> Iterator[LoadedIndex]:
-        """See `Storage.opened`: a copy in a temporary folder, as `local_copy` says."""
+        """Yields a copy in a temporary folder, as `local_copy` says."""
         with TemporaryDirectory(prefix="groundwire-") as folder:
             yield local_copy(self._catalogue, scope, Path(folder))
 
     def skipped_file(self, scope: Scope) -> None:
-        """See `Storage.skipped_file`."""
+        """There is no such file in Milvus."""
 
     def delete(self, scope: Scope) -> None:
-        """See `Storage.delete`; where there is only what a build of the version has left that died, removes that.
+        """Removes also what a build of the version has left that died.
 
         Raises BuildRefusedError for a version that is being built.
         """

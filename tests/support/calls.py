@@ -31,20 +31,16 @@ class PlainCall:
     stop: Checkpoint = never_stop
 
     def checkpoint(self) -> None:
-        """See `Call.checkpoint`."""
         self.stop()
 
     async def compute(self, part: Callable[[], Result]) -> Result:
-        """See `Call.compute`."""
         self.stop()
         return part()
 
     async def wait_for(self, part: Callable[[], Result]) -> Result:
-        """See `Call.wait_for`."""
         return await self.compute(part)
 
     async def ask_model(self, part: Callable[[], Result]) -> Result:
-        """See `Call.ask_model`."""
         return await self.compute(part)
 
 
@@ -55,11 +51,9 @@ class PlainEngine:
     engine: RetrievalEngine
 
     def search(self, request: SearchRequest, checkpoint: Checkpoint) -> SearchResult:
-        """See `RetrievalEngine.search`."""
         return done(self.engine.search(request, PlainCall(checkpoint)))
 
     def resolve(self, request: ResolveRequest, checkpoint: Checkpoint) -> ResolveResult:
-        """See `RetrievalEngine.resolve`."""
         return done(self.engine.resolve(request, PlainCall(checkpoint)))
 
     def search_text(self, request: TextSearchRequest, checkpoint: Checkpoint) -> TextSearchResult:
@@ -67,19 +61,15 @@ class PlainEngine:
         return done(self.engine.search_text(request, PlainCall(checkpoint)))
 
     def expand(self, request: ExpandRequest, checkpoint: Checkpoint) -> Expansion:
-        """See `RetrievalEngine.expand`."""
         return done(self.engine.expand(request, PlainCall(checkpoint)))
 
     def find_paths(self, request: PathsRequest, checkpoint: Checkpoint) -> Paths:
-        """See `RetrievalEngine.find_paths`."""
         return done(self.engine.find_paths(request, PlainCall(checkpoint)))
 
     def fetch(self, request: FetchRequest, checkpoint: Checkpoint) -> FetchResult:
-        """See `RetrievalEngine.fetch`."""
         return done(self.engine.fetch(request, PlainCall(checkpoint)))
 
     def query(self, request: QueryRequest, checkpoint: Checkpoint) -> QueryResult:
-        """See `RetrievalEngine.query`."""
         return done(self.engine.query(request, PlainCall(checkpoint)))
 
 

@@ -20,7 +20,7 @@ class EnvironmentModel:
     counter: Counter
 
     async def complete(self, request: ModelRequest, *, on_text: Callable[[str], None] | None = None) -> ModelAnswer:
-        """See `OpenAIModel.complete`.
+        """The answer of that model.
 
         Raises:
             StepError: `model-missing`, if the environment configures none; `model-environment`, if a variable is

@@ -105,7 +105,7 @@ def load_model(name_or_path: str) -> SentenceTransformer:
 
 
 def _fingerprint(model: SentenceTransformer) -> str:
-    """See `ModelDescription.fingerprint`. Raises EmbedderError for a model without a fast tokenizer."""
+    """A digest of what decides the vectors. Raises EmbedderError for a model without a fast tokenizer."""
     tokenizer = getattr(model.tokenizer, "backend_tokenizer", model.tokenizer)
     if not isinstance(tokenizer, Tokenizer):
         raise EmbedderError(

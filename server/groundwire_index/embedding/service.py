@@ -64,7 +64,7 @@ Vectors = NDArray[np.float32]
 
 
 class ServiceEmbedder:
-    """See `Embedder`. Thread-safe; nothing is sent before the first vector is needed."""
+    """Embeds by a service. Thread-safe; nothing is sent before the first vector is needed."""
 
     def __init__(self, url: str, token: Token, seconds: float = REQUEST_SECONDS) -> None:
         """Raises ValueError for a URL or an option that cannot be used."""
@@ -107,14 +107,14 @@ class ServiceEmbedder:
         return self._dimension
 
     def embed_texts(self, texts: Sequence[str]) -> Vectors:
-        """See `TextEmbedder.embed_texts`; waits for a service that has answered before. Raises EmbedderError."""
+        """Waits for a service that has answered before. Raises EmbedderError."""
         batches = self.embed_counted(lambda first, last: texts[first:last], [0] * len(texts))
         return np.concatenate([vectors for _, _, vectors in batches])
 
     def embed_counted(
         self, read: Callable[[int, int], Sequence[str]], tokens: Sequence[int]
     ) -> Iterator[tuple[int, Sequence[str], Vectors]]:
-        """See `ProbedEmbedder.embed_counted`; as `embed_texts`."""
+        """Waits and raises as `embed_texts` does."""
         spans, failure, is_left = self._spans(tokens), None, Event()
 
         def checkpoint() -> None:
@@ -143,7 +143,7 @@ class ServiceEmbedder:
             raise failure
 
     def embed_query(self, text: str) -> Vectors:
-        """See `Embedder.embed_query`; waits as `embed_texts` does. Raises EmbedderError."""
+        """Waits and raises as `embed_texts` does."""
         vector: Vectors = self._patiently([self._query_prompt + text[:MOST_CHARACTERS]])[0]
         return vector
 

@@ -89,7 +89,6 @@ class IndexStore:
         return sorted(name for name in names if not version_problem(name))
 
     def listed(self) -> list[VersionEntry]:
-        """See `Storage.listed`."""
         return [
             VersionEntry.of(
                 replace(scope, active_index=version),
@@ -153,20 +152,18 @@ class IndexStore:
 
     @contextmanager
     def opened(self, scope: Scope) -> "Iterator[LoadedIndex]":
-        """See `Storage.opened`."""
         from groundwire_index.store.loaded import open_version
 
         yield open_version(self.require(scope), scope)
 
     def skipped_file(self, scope: Scope) -> Path:
-        """See `Storage.skipped_file`."""
         from groundwire_index.store.writer import SKIPPED_FILE
 
         return self.directory(scope) / SKIPPED_FILE
 
     @contextmanager
     def build(self, scope: Scope, progress: "Progress | None" = None) -> Iterator[Path]:
-        """See `Storage.build`; publishing takes no time that `progress` could show."""
+        """Publishing takes no time that `progress` could show."""
         with self.staging(scope) as building:
             self.check_free(scope)
             yield building

@@ -118,7 +118,6 @@ class _WithPaths:
         self._wordings, self._of_rows = list(numbers), np.asarray(both, dtype=np.int32).reshape(-1, 2)
 
     def put(self, rows: NDArray[np.int64], vectors: NDArray[np.float32]) -> None:
-        """See `VectorStore.put`."""
         numbers, places = np.unique(self._of_rows[rows], return_inverse=True)
         added = vectors_of([self._wordings[number] for number in numbers], self._embedder, self._cache)
         mixed = vectors + PATH_SHARE * added[places.reshape(-1, 2)].sum(axis=1)

@@ -89,7 +89,6 @@ class _Fingerprinted:
     embed: Callable[[Sequence[str]], NDArray[np.float32]]
 
     def embed_texts(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """See `TextEmbedder.embed_texts`."""
         return self.embed(texts)
 
 

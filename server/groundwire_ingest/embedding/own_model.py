@@ -60,7 +60,6 @@ class OwnModel(SentenceTransformerEmbedder):
     """
 
     def embed_texts(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """See `SentenceTransformerEmbedder.embed_texts`."""
         if self._on_gpu is None:
             return super().embed_texts(texts)
         vectors = self._on_gpu.encode_document(list(texts), batch_size=_BATCH, show_progress_bar=False)
@@ -74,11 +73,10 @@ class OwnModel(SentenceTransformerEmbedder):
         return cast("Encoder", deepcopy(self.model).to(device, precision))
 
     def bert(self) -> Bert | None:
-        """See `ConvertibleEmbedder.bert`."""
         return _bert_of(self.model)
 
     def text_prompt(self) -> str | None:
-        """See `ConvertibleEmbedder.text_prompt`. None on a GPU, which is faster than the encoder on the CPU."""
+        """None on a GPU, which is faster than the encoder on the CPU."""
         return _prompt(self.model, _TEXT_PROMPTS) if self._on_gpu is None else None
 
 

@@ -69,19 +69,17 @@ class PackagedModel:
         self.dimension = self._bert.width
 
     def bert(self) -> Bert:
-        """See `ConvertibleEmbedder.bert`."""
         return self._bert
 
     def text_prompt(self) -> str:
-        """See `ConvertibleEmbedder.text_prompt`: the model has none."""
+        """The model has none."""
         return ""
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
-        """See `Embedder.embed_query`."""
         return self._session.vectors([self._session.tokens(text)])[0]
 
     def embed_texts(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """See `Embedder.embed_texts`; one at a time."""
+        """Embeds the texts one at a time."""
         vectors = np.empty((len(texts), self.dimension), dtype=np.float32)
         for row, text in enumerate(texts):
             vectors[row] = self.embed_query(text)

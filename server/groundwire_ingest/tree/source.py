@@ -158,7 +158,6 @@ class _Services:
         self._known: dict[NodeAccess, ServiceCatalog] = {}
 
     def named(self, node: SourceNode) -> SourceNode:
-        """See `ServiceCatalog.named`."""
         demand = self._access.demand_of(node.path)
         if demand not in self._known:
             known = self._access.may_read(node.path)
@@ -168,5 +167,5 @@ class _Services:
         return self._known[demand].named(node)
 
     def edges(self) -> Iterator[SourceEdge]:
-        """See `ServiceCatalog.edges`; who may not see an edge's ends does not see the edge."""
+        """Who may not see an edge's ends does not see the edge."""
         return ServiceCatalog(self._parts, map(folder_of, self._dockerfiles)).edges()

@@ -185,19 +185,17 @@ class MilvusBackend:
     def open(
         self, scope: Scope, access: AccessContext, lifecycle: Lifecycle = Lifecycle.ACTIVE, filter_: Filter = NO_FILTER
     ) -> MilvusSnapshot:
-        """See `Backend.open`."""
         with outages_raised():
             return _snapshot(self._pool.view(scope, access), lifecycle, filter_)
 
     def open_at_once(
         self, scope: Scope, access: AccessContext, lifecycle: Lifecycle, filter_: Filter
     ) -> MilvusSnapshot | None:
-        """See `Backend.open_at_once`."""
         view = self._pool.open_view(scope, access)
         return None if view is None else _snapshot(view, lifecycle, filter_)
 
     def scopes(self, meant: Scopes, granted: Scopes) -> list[Scope]:
-        """See `Backend.scopes`. Which versions are active is asked when they are opened."""
+        """Which versions are active is asked when they are opened."""
         with outages_raised():
             known_scopes = self._catalogue.scopes()
         return [
@@ -207,7 +205,6 @@ class MilvusBackend:
         ]
 
     def check_readable(self) -> None:
-        """See `IndexDirectory.check_readable`."""
         try:
             self._catalogue.store.check()
         except StorageUnavailableError as error:
@@ -216,7 +213,7 @@ class MilvusBackend:
     def list_indexes(
         self, repository: str, branch: str, access: AccessContext, scopes: Scopes, checkpoint: Checkpoint
     ) -> tuple[IndexSummary, ...]:
-        """See `IndexDirectory.list_indexes`. A damaged version is left out; the log names it."""
+        """A damaged version is left out; the log names it."""
         summaries: list[IndexSummary] = []
         with outages_raised():
             for entry in self._catalogue.versions():
@@ -233,7 +230,6 @@ class MilvusBackend:
         return tuple(summaries)
 
     def get_index(self, scope: Scope, access: AccessContext) -> tuple[IndexSummary, IndexNames]:
-        """See `IndexDirectory.get_index`."""
         with outages_raised():
             view = self._pool.view(scope, access)
             try:
@@ -251,19 +247,17 @@ class MilvusBackend:
         )
 
     def activate(self, scope: Scope) -> str:
-        """See `IndexDirectory.activate`."""
         with outages_raised(), refusals_of(scope):
             return self._catalogue.activate(scope)
 
     def delete(self, scope: Scope) -> None:
-        """See `IndexDirectory.delete`."""
         with outages_raised(), refusals_of(scope):
             self._catalogue.delete(scope)
         self._pool.forget(scope)
 
 
 def open_backend(data: Path, values: Values) -> MilvusBackend:
-    """See `Backend.serving`."""
+    """Opens the backend for a server; asks Milvus nothing yet. Raises OptionError."""
     if find_spec("pymilvus") is None:
         raise OptionError("backend: milvus: needs pymilvus, which is not installed: pip install groundwire[milvus]")
     return MilvusBackend(address_of(values))

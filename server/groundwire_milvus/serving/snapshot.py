@@ -67,33 +67,28 @@ class MilvusSnapshot:
 
     @property
     def parts(self) -> "tuple[MilvusSnapshot]":
-        """See `Snapshot.parts`."""
         return (self,)
 
     @property
     @with_refusals
     def node_count(self) -> int:
-        """See `Snapshot.node_count`."""
         return self._nodes.count(self._narrowing) if self._filter.narrows else self._visibility.count
 
     def wait_for_graph(self) -> None:
-        """See `IndexSnapshot.wait_for_graph`; it need not be loaded."""
+        """Returns at once: the graph is read as it is asked for."""
 
     @with_refusals
     def retrieve(self, search: Retrieval, checkpoint: Checkpoint) -> Candidates:
-        """See `Snapshot.retrieve`."""
         retrievers = Retrievers(self.version, self._nodes, search, checkpoint)
         retrievers.read_words()
         lists = retrievers.lists(self._visibility, both(self._visibility.expression, self._narrowing))
         return candidates_of(lists, partial(columns_of, self.version, self._nodes) if search.with_columns else None)
 
     def together(self, parts: Sequence[Callable[[], Result]]) -> list[Result]:
-        """See `IndexSnapshot.together`."""
         return self.version.store.together(parts)
 
     @with_refusals
     def word_statistics(self, query: str, retrievers: Iterable[Retriever]) -> Mapping[Retriever, WordStatistics]:
-        """See `IndexSnapshot.word_statistics`."""
         tokens = {TABLES[retriever]: TOKENIZERS[TABLES[retriever]](query) for retriever in retrievers}
         self.version.read_words(tokens, ())
         return {
@@ -102,7 +97,6 @@ class MilvusSnapshot:
 
     @with_refusals
     def with_deleted(self) -> "MilvusSnapshot | None":
-        """See `Snapshot.with_deleted`."""
         if self._lifecycle is not Lifecycle.ACTIVE or not self._caller.sees_deleted:
             return None
         deleted = MilvusSnapshot(self.version, self._caller, Lifecycle.DELETED, self._filter)
@@ -110,7 +104,6 @@ class MilvusSnapshot:
 
     @with_refusals
     def matched_tokens(self, query: str, rows: Positions) -> list[tuple[str, ...]]:
-        """See `Snapshot.matched_tokens`."""
         if self.version.manifest.code is None:
             return [()] * len(rows)
         tokens = sorted(set(tokenize(query)))
@@ -121,26 +114,21 @@ class MilvusSnapshot:
 
     @with_refusals
     def rows(self, ids: Sequence[str]) -> Mapping[str, int]:
-        """See `Snapshot.rows`."""
         return self._nodes.rows_of(list(dict.fromkeys(ids)), self._narrowing)
 
     def ids(self, rows: Positions) -> list[str]:
-        """See `Snapshot.ids`."""
         return [label.id for label in self.labels(rows)]
 
     @with_refusals
     def labels(self, rows: Positions) -> list[NodeLabel]:
-        """See `Snapshot.labels`."""
         return [NodeLabel(*unpacked_label(packed)) for packed in self._nodes.read(rows, ("label",)).strings("label")]
 
     @with_refusals
     def declarations(self, rows: Positions) -> list[Declaration]:
-        """See `Snapshot.declarations`."""
         return [Declaration(*unpacked_declaration(rest)) for rest in self._nodes.read(rows, ("rest",)).strings("rest")]
 
     @with_refusals
     def nodes(self, rows: Positions) -> list[Node]:
-        """See `Snapshot.nodes`."""
         node_rows = self._nodes.read(rows, ("class", "label", "rest", "text"))
         document = self.version.document
         classes = (document.classes[number] for number in node_rows.integers("class").tolist())
@@ -152,7 +140,6 @@ class MilvusSnapshot:
 
     @with_refusals
     def texts(self, rows: Positions) -> list[StoredText]:
-        """See `Snapshot.texts`."""
         node_rows = self._nodes.read(rows, ("label", "text", "token_count"))
         labels, counts = map(unpacked_label, node_rows.strings("label")), node_rows.integers("token_count").tolist()
         return [
@@ -169,7 +156,7 @@ class MilvusSnapshot:
 
     @with_refusals
     def text_sizes(self, rows: Positions) -> list[TextSize]:
-        """See `Snapshot.text_sizes`; read from counts made at ingestion."""
+        """Read from counts made at ingestion."""
         counts = "token_count", "char_count", "text_bytes"
         node_rows = self._nodes.read(rows, (*counts, "path"))
         columns = (node_rows.integers(field).tolist() for field in counts)
@@ -181,7 +168,6 @@ class MilvusSnapshot:
 
     @with_refusals
     def vectors(self, rows: Positions) -> NDArray[np.float64]:
-        """See `Snapshot.vectors`."""
         space = self.vector_space
         if space is None:
             raise AssertionError("bug: vectors asked of an index without vectors")
@@ -189,37 +175,30 @@ class MilvusSnapshot:
 
     @with_refusals
     def neighbourhood(self, rows: Positions) -> Neighbourhood:
-        """See `Snapshot.neighbourhood`."""
         return visible_neighbourhood(self._graph, rows)
 
     @with_refusals
     def parents(self, rows: Positions) -> list[Positions]:
-        """See `Snapshot.parents`."""
         return parents_of(self._graph, rows)
 
     @with_refusals
     def adjacent(self, rows: Positions) -> list[Positions]:
-        """See `Snapshot.adjacent`."""
         return adjacent_to(self._graph, rows)
 
     @with_refusals
     def service_contexts(self, service_names: Sequence[str]) -> tuple[ServiceContext, ...]:
-        """See `Snapshot.service_contexts`."""
         return selected_service_contexts(self._graph, service_names)
 
     @property
     def graph(self) -> SelectedGraph:
-        """See `IndexSnapshot.graph`."""
         return self._graph
 
     @with_refusals
     def expand(self, walk: Walk, checkpoint: Checkpoint) -> Expansion:
-        """See `Snapshot.expand`."""
         return expand(self, self._graph, walk, checkpoint)
 
     @with_refusals
     def find_paths(self, search: PathSearch, checkpoint: Checkpoint) -> Paths:
-        """See `Snapshot.find_paths`."""
         return find_paths(self, self._graph, search, checkpoint)
 
     @cached_property

@@ -158,22 +158,18 @@ class RowStatistics:
 
     @property
     def nodes(self) -> int:
-        """See `ClassStatistics.nodes`."""
         return len(self.rows.rows)
 
     @property
     def documents(self) -> int:
-        """See `ClassStatistics.documents`."""
         return len(np.setdiff1d(self.rows.documents, [NO_DOCUMENT]))
 
     @property
     def edges(self) -> int:
-        """See `ClassStatistics.edges`."""
         return int(self._edges_by_type().sum())
 
     @property
     def edge_types(self) -> list[int]:
-        """See `ClassStatistics.edge_types`."""
         return np.flatnonzero(self._edges_by_type()).tolist()
 
     def _edges_by_type(self) -> NDArray[np.int64]:
@@ -195,15 +191,13 @@ class RowStatistics:
 
     @property
     def code_length_in_documents(self) -> int:
-        """See `ClassStatistics.code_length_in_documents`."""
         return int(self.rows.code_lengths[self.rows.documents != NO_DOCUMENT].sum())
 
     def length(self, table: str) -> int:
-        """See `ClassStatistics.length`."""
         return int((self.rows.code_lengths if table == CODE else self.rows.prose_lengths).sum())
 
     def holders(self, table: str, terms: Sequence[TermFact]) -> list[int]:
-        """See `ClassStatistics.holders`; searches for the terms that were not asked for before, each by itself."""
+        """Searches for the terms that were not asked for before, each by itself."""
         known = self._holders[table]
         fresh = [term.number for term in terms if term.number not in known]
         for first in range(0, len(fresh), _TERMS_AT_A_TIME):

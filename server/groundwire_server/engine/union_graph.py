@@ -31,7 +31,6 @@ class UnionGraph:
         ]
 
     def neighbours(self, direction: Direction, followed_types: NDArray[np.bool_], least: np.float32) -> Neighbours:
-        """See `SelectedGraph.neighbours`."""
         part_neighbours = [
             graph.neighbours(direction, followed_types.take(types), least)
             for graph, types in zip(self._graphs, self._types, strict=True)
@@ -39,7 +38,6 @@ class UnionGraph:
         return UnionNeighbours(self._parts, part_neighbours, self._types)
 
     def edges(self, positions: Sequence[int] | Positions) -> StoredEdges:
-        """See `SelectedGraph.edges`."""
         given = np.asarray(positions, dtype=np.int64)
         columns = StoredEdges(
             from_rows=np.empty(len(given), dtype=np.int64),
@@ -70,7 +68,6 @@ class UnionNeighbours:
     types: Sequence[Positions]
 
     def of(self, rows: Rows, known: Set[int], most: int) -> FollowedEdges:
-        """See `Neighbours.of`."""
         split = list(by_part(rows))
         known_of: dict[int, set[int]] = {number: set() for number, _, _ in split}
         for row in known:
@@ -84,13 +81,11 @@ class UnionNeighbours:
         )
 
     def ends_of(self, rows: Rows) -> Iterator[Rows]:
-        """See `Neighbours.ends_of`."""
         for number, _, rows_of_part in by_part(rows):
             for ends in self.neighbours[number].ends_of(rows_of_part):
                 yield ends.astype(np.int64) + first_row(number)
 
     def among(self, rows: Rows, chosen: Rows) -> FollowedEdges:
-        """See `Neighbours.among`."""
         chosen_of = {number: part_rows for number, _, part_rows in by_part(chosen)}
         return self._followed(
             [

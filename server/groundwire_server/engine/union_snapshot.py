@@ -53,22 +53,21 @@ class UnionSnapshot:
 
     @property
     def vector_space(self) -> VectorSpace | None:
-        """See `Snapshot.vector_space`; None if the vectors of those parts that have any cannot be compared."""
+        """None if the vectors of those parts that have any cannot be compared."""
         spaces = [part.vector_space for part in self.parts if part.vector_space]
         return spaces[0] if spaces and all(space.compares_with(spaces[0]) for space in spaces) else None
 
     @property
     def retrievers(self) -> frozenset[Retriever]:
-        """See `Snapshot.retrievers`: those that some part has data for."""
+        """Those that some part has data for."""
         return frozenset().union(*(part.retrievers for part in self.parts))
 
     @property
     def node_count(self) -> int:
-        """See `Snapshot.node_count`."""
         return sum(part.node_count for part in self.parts)
 
     def retrieve(self, search: Retrieval, checkpoint: Checkpoint) -> Candidates:
-        """See `Snapshot.retrieve`; the result is that of an index that holds the nodes of all parts.
+        """The result is that of an index that holds the nodes of all parts.
 
         Each retriever searches the parts that have data for it.
         """
@@ -90,11 +89,9 @@ class UnionSnapshot:
         return _merged(self._together(lambda part: _retrieved(part, search, checkpoint)), search)
 
     def matched_tokens(self, query: str, rows: Positions) -> list[tuple[str, ...]]:
-        """See `Snapshot.matched_tokens`."""
         return self._of_parts(rows, lambda part, part_rows: part.matched_tokens(query, part_rows))
 
     def rows(self, ids: Sequence[str]) -> Mapping[str, int]:
-        """See `Snapshot.rows`."""
         rows: dict[str, int] = {}
         for number, part in enumerate(self.parts):
             if part_ids := [id_ for id_ in ids if id_.startswith(id_prefix(part.scope))]:
@@ -102,31 +99,24 @@ class UnionSnapshot:
         return {id_: rows[id_] for id_ in dict.fromkeys(ids) if id_ in rows}
 
     def ids(self, rows: Positions) -> list[str]:
-        """See `Snapshot.ids`."""
         return self._of_parts(rows, lambda part, part_rows: part.ids(part_rows))
 
     def labels(self, rows: Positions) -> list[NodeLabel]:
-        """See `Snapshot.labels`."""
         return self._of_parts(rows, lambda part, part_rows: part.labels(part_rows))
 
     def declarations(self, rows: Positions) -> list[Declaration]:
-        """See `Snapshot.declarations`."""
         return self._of_parts(rows, lambda part, part_rows: part.declarations(part_rows))
 
     def nodes(self, rows: Positions) -> list[Node]:
-        """See `Snapshot.nodes`."""
         return self._of_parts(rows, lambda part, part_rows: part.nodes(part_rows))
 
     def texts(self, rows: Positions) -> list[StoredText]:
-        """See `Snapshot.texts`."""
         return self._of_parts(rows, lambda part, part_rows: part.texts(part_rows))
 
     def text_sizes(self, rows: Positions) -> list[TextSize]:
-        """See `Snapshot.text_sizes`."""
         return self._of_parts(rows, lambda part, part_rows: part.text_sizes(part_rows))
 
     def vectors(self, rows: Positions) -> NDArray[np.float64]:
-        """See `Snapshot.vectors`."""
         space = self.vector_space
         if space is None:
             raise AssertionError("bug: vectors asked of indexes without vectors")
@@ -137,7 +127,7 @@ class UnionSnapshot:
         return vectors
 
     def neighbourhood(self, rows: Positions) -> Neighbourhood:
-        """See `Snapshot.neighbourhood`. No edge leads from one part to another."""
+        """No edge leads from one part to another."""
         neighbourhoods = [(places, part.neighbourhood(part_rows)) for part, places, part_rows in self._split(rows)]
         return Neighbourhood(
             np.concatenate([places[edges.ends] for places, edges in neighbourhoods], axis=1),
@@ -146,28 +136,23 @@ class UnionSnapshot:
         )
 
     def parents(self, rows: Positions) -> list[Positions]:
-        """See `Snapshot.parents`."""
         return self._around(rows, lambda part, part_rows: part.parents(part_rows))
 
     def adjacent(self, rows: Positions) -> list[Positions]:
-        """See `Snapshot.adjacent`."""
         return self._around(rows, lambda part, part_rows: part.adjacent(part_rows))
 
     def service_contexts(self, service_names: Sequence[str]) -> tuple[ServiceContext, ...]:
-        """See `Snapshot.service_contexts`. Services of one name are one service, whatever part they are in."""
+        """Services of one name are one service, whatever part they are in."""
         contexts_of_parts = [part.service_contexts(service_names) for part in self.parts]
         return tuple(map(_context, zip(*contexts_of_parts, strict=True)))
 
     def expand(self, walk: Walk, checkpoint: Checkpoint) -> Expansion:
-        """See `Snapshot.expand`."""
         return expand(self, UnionGraph(self.parts), walk, checkpoint)
 
     def find_paths(self, search: PathSearch, checkpoint: Checkpoint) -> Paths:
-        """See `Snapshot.find_paths`."""
         return find_paths(self, UnionGraph(self.parts), search, checkpoint)
 
     def with_deleted(self) -> "Snapshot | None":
-        """See `Snapshot.with_deleted`."""
         whole = [part.with_deleted() for part in self.parts]
         if all(part_with_deleted is None for part_with_deleted in whole):
             return None

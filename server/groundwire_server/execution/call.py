@@ -16,7 +16,7 @@ class Call(Protocol):
     """One call under way. The engine awaits its parts, one after another."""
 
     def checkpoint(self) -> None:
-        """See `Checkpoint`."""
+        """Returns if work may continue, and raises if it must stop, as `Checkpoint` says."""
         ...
 
     async def compute(self, part: Callable[[], Result]) -> Result:

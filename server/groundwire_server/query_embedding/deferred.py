@@ -23,11 +23,9 @@ class DeferredEmbedder:
         self._loaded: Embedder | EmbedderUnavailableError | None = None
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
-        """See `Embedder.embed_query`."""
         return self._embedder().embed_query(text)
 
     def embed_texts(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """See `Embedder.embed_texts`."""
         return self._embedder().embed_texts(texts)
 
     def _embedder(self) -> Embedder:

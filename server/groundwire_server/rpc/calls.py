@@ -154,7 +154,7 @@ class RunningCall(QueuedCall):
         self._kind = kind_of(self.method, request)
 
     def checkpoint(self) -> None:
-        """See `Call.checkpoint`. Raises DeadlineError or CancelledError."""
+        """Raises DeadlineError or CancelledError."""
         now = time.monotonic()
         if now >= self.deadline:
             raise DeadlineError
@@ -165,7 +165,6 @@ class RunningCall(QueuedCall):
             self._give_way_at = now + SECONDS_ALONE if self.has_place else inf
 
     async def compute(self, part: Callable[[], Result]) -> Result:
-        """See `Call.compute`."""
         observer().queued()
         if self._kind is not None and self._calls.computes_on_loop(self._kind, self.subject):
             await self._calls.turns.turn(self.line)
@@ -191,11 +190,9 @@ class RunningCall(QueuedCall):
         return await self.compute(encoded)
 
     async def wait_for(self, part: Callable[[], Result]) -> Result:
-        """See `Call.wait_for`."""
         return await self._wait(self._calls.waiting, part)
 
     async def ask_model(self, part: Callable[[], Result]) -> Result:
-        """See `Call.ask_model`."""
         return await self._wait(self._calls.models, part)
 
     def compute_part(self) -> "_ComputedPart[object] | None":

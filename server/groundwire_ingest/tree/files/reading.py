@@ -41,7 +41,7 @@ class FileReading:
     requests: tuple[Request, ...] = ()
 
     def keys_by_line(self, file: SourceFile) -> tuple[str, ...]:
-        """See `keys_by_line`."""
+        """For each line of the file the key of the innermost node that holds it."""
         return keys_by_line(self.analysis.nodes, file)
 
 

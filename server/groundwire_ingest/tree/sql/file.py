@@ -179,7 +179,6 @@ class _FileReader:
         return nodes
 
     def _variant(self, definition: Definition) -> str:
-        """See `SqlObject.variant`."""
         options = definition.options
         if definition.on is not None:
             return definition.on.folded[1]

@@ -72,7 +72,6 @@ class ReadNeighbours:
 
     @with_refusals
     def of(self, rows: Rows, known: Set[int], most: int) -> FollowedEdges:
-        """See `Neighbours.of`."""
         nears = near_ends(rows.tolist(), self.direction)
         self.adjacency.begin(nears)
         followed = self._follow(*self.adjacency.edges_of(nears))
@@ -82,7 +81,6 @@ class ReadNeighbours:
         return _followed_edges(followed, len(rows))
 
     def ends_of(self, rows: Rows) -> Iterator[Rows]:
-        """See `Neighbours.ends_of`."""
         nears = near_ends(rows.tolist(), self.direction)
         with refusals_raised(self.scope):
             for first in range(0, len(nears), CHUNKS_AT_A_TIME):
@@ -95,7 +93,6 @@ class ReadNeighbours:
 
     @with_refusals
     def among(self, rows: Rows, chosen: Rows) -> FollowedEdges:
-        """See `Neighbours.among`."""
         nears = near_ends(rows.tolist(), self.direction)
         places, edges = self._sure(*self.adjacency.between(nears, chosen.tolist()))
         order = np.argsort(places, kind="stable")
@@ -155,11 +152,10 @@ class GraphReading:
     visible: Judge
 
     def neighbours(self, direction: Direction, followed_types: NDArray[np.bool_], least: np.float32) -> ReadNeighbours:
-        """See `SelectedGraph.neighbours`."""
         return ReadNeighbours(self.scope, self.adjacency, self.selected, direction, followed_types, least)
 
     def edges(self, positions: Sequence[int] | Positions) -> StoredEdges:
-        """See `SelectedGraph.edges`; no round trip."""
+        """Needs no round trip: `neighbours` has read the edges."""
         nears, edges = self.adjacency.known()
         order = np.argsort(edges["position"])
         places = order.take(np.searchsorted(edges["position"], np.asarray(positions, dtype=np.int64), sorter=order))

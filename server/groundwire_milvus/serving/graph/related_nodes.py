@@ -25,7 +25,7 @@ _NO_ROWS: Positions = np.empty(0, dtype=np.int64)
 
 
 def parents_of(reading: GraphReading, rows: Positions) -> list[Positions]:
-    """See `Snapshot.parents`."""
+    """For each row the selected nodes that contain it, ascending."""
     if CONTAINS not in reading.edge_types:
         return [_NO_ROWS] * len(rows)
     adjacency = reading.adjacency
@@ -40,7 +40,7 @@ def parents_of(reading: GraphReading, rows: Positions) -> list[Positions]:
 
 
 def adjacent_to(reading: GraphReading, rows: Positions) -> list[Positions]:
-    """See `Snapshot.adjacent`: the nearest selected row before each in its document, and the nearest after it."""
+    """The nearest selected row before each in its document, and the nearest after it."""
     node_rows = reading.store.query(
         reading.collections.nodes, among("row", rows.tolist()), ["row", "document", "place"]
     )
@@ -116,7 +116,7 @@ class _Documents:
 
 
 def visible_neighbourhood(reading: GraphReading, rows: Positions) -> Neighbourhood:
-    """See `Snapshot.neighbourhood`; the rows' edges are read whole."""
+    """The confident edges of the rows among all nodes that the caller sees; the rows' edges are read whole."""
     adjacency = reading.adjacency
     nears = near_ends(rows.tolist(), Direction.BOTH)
     adjacency.finish(nears)
@@ -127,7 +127,7 @@ def visible_neighbourhood(reading: GraphReading, rows: Positions) -> Neighbourho
 
 
 def selected_service_contexts(reading: GraphReading, service_names: Sequence[str]) -> tuple[ServiceContext, ...]:
-    """See `Snapshot.service_contexts`."""
+    """The neighbourhood of each service over edges between selected nodes, sorted by name."""
     keys = [fact_key(SERVICE, name) for name in sorted(set(service_names))]
     edges_of_services = list(
         map(unpacked_service_edges, read_facts(reading.store, reading.collections.facts, keys).values())

@@ -31,21 +31,17 @@ class EmbeddedBackend:
     def open(
         self, scope: Scope, access: AccessContext, lifecycle: Lifecycle = Lifecycle.ACTIVE, filter_: Filter = NO_FILTER
     ) -> EmbeddedSnapshot:
-        """See `Backend.open`."""
         with storage_errors_raised():
             return _snapshot(self._pool.view(scope, access), lifecycle, filter_)
 
     def open_at_once(
         self, scope: Scope, access: AccessContext, lifecycle: Lifecycle, filter_: Filter
     ) -> EmbeddedSnapshot | None:
-        """See `Backend.open_at_once`."""
         with storage_errors_raised():
             view = self._pool.open_view(scope, access, lifecycle)
             return None if view is None else _snapshot(view, lifecycle, filter_)
 
     def scopes(self, meant: Scopes, granted: Scopes) -> list[Scope]:
-        """See `Backend.scopes`."""
-
         def is_wanted(repository: str) -> bool:
             return meant.names_repository(repository) and granted.names_repository(repository)
 
@@ -59,13 +55,12 @@ class EmbeddedBackend:
             ]
 
     def check_readable(self) -> None:
-        """See `IndexDirectory.check_readable`."""
         self._store.check_readable()
 
     def list_indexes(
         self, repository: str, branch: str, access: AccessContext, scopes: Scopes, checkpoint: Checkpoint
     ) -> tuple[IndexSummary, ...]:
-        """See `IndexDirectory.list_indexes`. A damaged version is left out; the log names it."""
+        """A damaged version is left out; the log names it."""
         with storage_errors_raised():
             return self._listed(repository, branch, access, scopes, checkpoint)
 
@@ -89,7 +84,6 @@ class EmbeddedBackend:
         return tuple(summaries)
 
     def get_index(self, scope: Scope, access: AccessContext) -> tuple[IndexSummary, IndexNames]:
-        """See `IndexDirectory.get_index`."""
         with storage_errors_raised():
             view = self._pool.view(scope, access)
         return self._summary(view), view.caller.of(Lifecycle.ACTIVE).names
@@ -104,18 +98,16 @@ class EmbeddedBackend:
         )
 
     def activate(self, scope: Scope) -> str:
-        """See `IndexDirectory.activate`."""
         with storage_errors_raised(), refusals_of(scope):
             return self._store.activate(scope)
 
     def delete(self, scope: Scope) -> None:
-        """See `IndexDirectory.delete`."""
         with storage_errors_raised(), refusals_of(scope):
             self._store.delete(scope)
 
 
 def open_backend(data: Path, values: Values) -> EmbeddedBackend:
-    """See `Backend.serving`."""
+    """Opens the backend for a server. Raises OptionError."""
     if not data.is_dir():
         raise OptionError(f"data: {data}: is no folder; build an index into it with `groundwire index`")
     return EmbeddedBackend(data)

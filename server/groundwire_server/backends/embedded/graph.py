@@ -139,14 +139,12 @@ class SideNeighbours:
     least: np.float32
 
     def of(self, rows: Rows, known: Set[int], most: int) -> FollowedEdges:
-        """See `Neighbours.of`."""
         return _together(
             self._follow(side, *side.of(rows, partial(self._needed, side, known=known, most=most)))
             for side in self.sides
         )
 
     def ends_of(self, rows: Rows) -> Iterator[Rows]:
-        """See `Neighbours.ends_of`."""
         for side in self.sides:
             for first in range(0, len(rows), ROWS_AT_A_TIME):
                 places, positions = side.of(rows[first : first + ROWS_AT_A_TIME])
@@ -156,7 +154,6 @@ class SideNeighbours:
                     read, length = read + length, 2 * length
 
     def among(self, rows: Rows, chosen: Rows) -> FollowedEdges:
-        """See `Neighbours.among`."""
         return _together(self._among(side, rows, chosen) for side in self.sides)
 
     def _among(self, side: Side, rows: Rows, chosen: Rows) -> FollowedEdges:

@@ -43,32 +43,26 @@ class EmbeddedSnapshot:
 
     @property
     def scope(self) -> Scope:
-        """See `IndexSnapshot.scope`."""
         return self.view.index.scope
 
     @property
     def parts(self) -> "tuple[EmbeddedSnapshot]":
-        """See `Snapshot.parts`."""
         return (self,)
 
     @property
     def index(self) -> str:
-        """See `Snapshot.index`."""
         return self.view.index.manifest.version
 
     @property
     def vector_space(self) -> VectorSpace | None:
-        """See `Snapshot.vector_space`."""
         return self.view.index.manifest.vector_space
 
     @property
     def retrievers(self) -> frozenset[Retriever]:
-        """See `Snapshot.retrievers`."""
         return retrievers_of(self.view.index.manifest)
 
     @property
     def node_count(self) -> int:
-        """See `Snapshot.node_count`."""
         return (
             self.selection.visibility.count
             if self.selection.filter is None
@@ -77,30 +71,25 @@ class EmbeddedSnapshot:
 
     @property
     def source_runs(self) -> SourceRuns:
-        """See `IndexSnapshot.source_runs`."""
         return self.view.index.source_runs.selected(self.selection.mask)
 
     @property
     def has_graph(self) -> bool:
-        """See `IndexSnapshot.has_graph`."""
         return self.view.graph.is_loaded
 
     def wait_for_graph(self) -> None:
-        """See `IndexSnapshot.wait_for_graph`."""
         self.view.graph.loaded()
 
     def retrieve(self, search: Retrieval, checkpoint: Checkpoint) -> Candidates:
-        """See `Snapshot.retrieve`."""
         retrievers = Retrievers(self.view.index, search, checkpoint)
         lists = retrievers.lists(self.selection.visibility, self.selection.mask)
         return candidates_of(lists, partial(columns_of, self.view.index) if search.with_columns else None)
 
     def together(self, parts: Sequence[Callable[[], Result]]) -> list[Result]:
-        """See `IndexSnapshot.together`; nothing here waits."""
+        """One after the other: nothing here waits."""
         return [part() for part in parts]
 
     def word_statistics(self, query: str, retrievers: Iterable[Retriever]) -> Mapping[Retriever, WordStatistics]:
-        """See `IndexSnapshot.word_statistics`."""
         index, visibility = self.view.index, self.selection.visibility
         words_by_retriever = {retriever: words_of(index, retriever, query) for retriever in retrievers}
         return {
@@ -109,7 +98,6 @@ class EmbeddedSnapshot:
         }
 
     def with_deleted(self) -> "EmbeddedSnapshot | None":
-        """See `Snapshot.with_deleted`."""
         whole = self.view.caller.of(Lifecycle.ALL)
         if self.lifecycle is not Lifecycle.ACTIVE or whole is self.selection.visibility:
             return None
@@ -119,22 +107,18 @@ class EmbeddedSnapshot:
         return replace(self, lifecycle=Lifecycle.ALL, selection=selection)
 
     def matched_tokens(self, query: str, rows: Positions) -> list[tuple[str, ...]]:
-        """See `Snapshot.matched_tokens`."""
         lexical = self.view.index.lexical
         return [()] * len(rows) if lexical is None else matched_tokens(lexical, tokenize(query), rows)
 
     def rows(self, ids: Sequence[str]) -> Mapping[str, int]:
-        """See `Snapshot.rows`."""
         visible_rows = self.selection.visibility.rows_of(dict.fromkeys(ids))
         held = self.selection.holds(np.fromiter(visible_rows.values(), dtype=np.int32, count=len(visible_rows)))
         return {id_: row for (id_, row), holds in zip(visible_rows.items(), held.tolist(), strict=True) if holds}
 
     def ids(self, rows: Positions) -> list[str]:
-        """See `Snapshot.ids`."""
         return self.selection.visibility.ids_of(rows.tolist())
 
     def labels(self, rows: Positions) -> list[NodeLabel]:
-        """See `Snapshot.labels`."""
         nodes = self.view.index.nodes
         return [
             NodeLabel(id_, nodes.symbols[row], nodes.location(row), **nodes.origin_flags(row))
@@ -142,19 +126,16 @@ class EmbeddedSnapshot:
         ]
 
     def declarations(self, rows: Positions) -> list[Declaration]:
-        """See `Snapshot.declarations`."""
         self.selection.visibility.check(rows)
         nodes = self.view.index.nodes
         return [Declaration(nodes.categories["kind"][row], nodes.signatures[row]) for row in rows.tolist()]
 
     def nodes(self, rows: Positions) -> list[Node]:
-        """See `Snapshot.nodes`."""
         self.selection.visibility.check(rows)
         index = self.view.index
         return [index.nodes.node(row, index.policies.of(row)) for row in rows.tolist()]
 
     def texts(self, rows: Positions) -> list[StoredText]:
-        """See `Snapshot.texts`."""
         self.selection.visibility.check(rows)
         nodes = self.view.index.nodes
         return [
@@ -169,7 +150,7 @@ class EmbeddedSnapshot:
         ]
 
     def text_sizes(self, rows: Positions) -> list[TextSize]:
-        """See `Snapshot.text_sizes`; read from counts made at ingestion."""
+        """Read from counts made at ingestion."""
         nodes = self.view.index.nodes
         tokens, chars, paths = nodes.numbers["token_count"], nodes.numbers["char_count"], nodes.categories["path"]
         strings = nodes.texts, nodes.symbols
@@ -183,14 +164,13 @@ class EmbeddedSnapshot:
         ]
 
     def vectors(self, rows: Positions) -> NDArray[np.float64]:
-        """See `Snapshot.vectors`."""
         vectors = self.view.index.vectors
         if vectors is None:
             raise AssertionError("bug: vectors asked of an index without vectors")
         return np.where(vectors.present[rows][:, np.newaxis], vectors.rows[rows], 0.0).astype(np.float64)
 
     def neighbourhood(self, rows: Positions) -> Neighbourhood:
-        """See `Snapshot.neighbourhood`. Costs what the rows' edges do."""
+        """Costs what the rows' edges do."""
         graph, mask = self.selection.graph, self.selection.visibility.mask
         read = [(side, *side.of(rows)) for side in (graph.outgoing, graph.incoming)]
         places = np.concatenate([places for _, places, _ in read])
@@ -200,7 +180,6 @@ class EmbeddedSnapshot:
         return neighbourhood_of(rows, places.take(seen), far.take(seen), confidences.take(seen), len(mask))
 
     def parents(self, rows: Positions) -> list[Positions]:
-        """See `Snapshot.parents`."""
         edges, edge_types = self.view.index.edges, self.selection.edge_types
         if CONTAINS not in edge_types:
             return [np.empty(0, dtype=np.int64)] * len(rows)
@@ -214,7 +193,7 @@ class EmbeddedSnapshot:
         return list(map(containers, rows.tolist()))
 
     def adjacent(self, rows: Positions) -> list[Positions]:
-        """See `Snapshot.adjacent`: the nearest selected row before each in its document, and the nearest after it."""
+        """The nearest selected row before each in its document, and the nearest after it."""
         reading = self.view.index.reading_order
         return [
             np.concatenate((self._held(reading.before(row))[:1], self._held(reading.after(row))[:1]))
@@ -225,7 +204,6 @@ class EmbeddedSnapshot:
         return rows[self.selection.holds(rows)].astype(np.int64)
 
     def service_contexts(self, service_names: Sequence[str]) -> tuple[ServiceContext, ...]:
-        """See `Snapshot.service_contexts`."""
         services, edges = self.view.index.nodes.categories["service_name"], self.view.index.service_edges
         service_positions = map(services.values.find, sorted(set(service_names)))
         touching = edges.touching([position for position in service_positions if position is not None])
@@ -240,13 +218,10 @@ class EmbeddedSnapshot:
 
     @property
     def graph(self) -> SelectedGraph:
-        """See `IndexSnapshot.graph`."""
         return self.selection
 
     def expand(self, walk: Walk, checkpoint: Checkpoint) -> Expansion:
-        """See `Snapshot.expand`."""
         return expand(self, self.selection, walk, checkpoint)
 
     def find_paths(self, search: PathSearch, checkpoint: Checkpoint) -> Paths:
-        """See `Snapshot.find_paths`."""
         return find_paths(self, self.selection, search, checkpoint)

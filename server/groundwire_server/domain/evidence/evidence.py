@@ -34,12 +34,10 @@ class EvidenceRequest(NodesRequest):
 
     @property
     def extent(self) -> tuple[int, ...]:
-        """See `NodesRequest.extent`."""
         return len(self.text), len(self.shown_ids), self.budget_tokens
 
     @property
     def choices(self) -> tuple[Hashable, ...]:
-        """See `NodesRequest.choices`."""
         return self.retrievers, bool(self.query_vector), self.rerank, self.graph_share, self.phrase, self.explain
 
     @property

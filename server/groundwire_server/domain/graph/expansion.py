@@ -38,7 +38,6 @@ class GraphRequest(NodesRequest):
 
     @property
     def choices(self) -> tuple[Hashable, ...]:
-        """See `NodesRequest.choices`."""
         return self.edge_allowlist, self.direction, self.min_confidence
 
 
@@ -51,7 +50,6 @@ class ExpandRequest(GraphRequest):
 
     @property
     def extent(self) -> tuple[int, ...]:
-        """See `NodesRequest.extent`."""
         return len(self.seed_ids), self.max_nodes, self.max_depth or 0
 
 

@@ -36,7 +36,6 @@ class PathsRequest(GraphRequest):
 
     @property
     def extent(self) -> tuple[int, ...]:
-        """See `NodesRequest.extent`."""
         return len(self.from_ids), len(self.to_ids), self.max_nodes, self.max_hops, self.max_paths
 
 

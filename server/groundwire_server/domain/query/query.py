@@ -93,13 +93,11 @@ class QueryRequest(NodesRequest):
 
     @property
     def extent(self) -> tuple[int, ...]:
-        """See `NodesRequest.extent`."""
         limits = self.top_k, self.hybrid.top_k, self.hybrid.vec_limit, self.hybrid.lex_limit, self.hybrid.max_candidates
         return (len(self.query), *(limit or 0 for limit in limits), self.budget_tokens or 0)
 
     @property
     def choices(self) -> tuple[Hashable, ...]:
-        """See `NodesRequest.choices`."""
         return (
             self.retrievers,
             bool(self.query_vector),

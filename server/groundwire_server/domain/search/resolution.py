@@ -27,7 +27,6 @@ class ResolveRequest(NodesRequest):
 
     @property
     def extent(self) -> tuple[int, ...]:
-        """See `NodesRequest.extent`."""
         return len(self.names), sum(map(len, self.names)), self.max_nodes
 
 

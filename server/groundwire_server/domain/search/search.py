@@ -175,12 +175,12 @@ class SearchRequest(NodesRequest):
 
     @property
     def extent(self) -> tuple[int, ...]:
-        """See `NodesRequest.extent`."""
+        """The length of the query, and how many hits are asked for."""
         return len(self.query), self.top_k
 
     @property
     def choices(self) -> tuple[Hashable, ...]:
-        """See `NodesRequest.choices`."""
+        """What is searched, and what is done with the hits."""
         return self.search_type, bool(self.query_vector), self.rerank, self.explain
 
 

@@ -24,12 +24,10 @@ class TextSearchRequest(NodesRequest):
 
     @property
     def extent(self) -> tuple[int, ...]:
-        """See `NodesRequest.extent`."""
         return len(self.pattern), self.max_matches, self.context_lines
 
     @property
     def choices(self) -> tuple[Hashable, ...]:
-        """See `NodesRequest.choices`."""
         return self.regex, self.ignore_case, self.whole_words, self.multiline
 
 

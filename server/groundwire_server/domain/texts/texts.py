@@ -45,7 +45,6 @@ class FetchRequest(NodesRequest):
 
     @property
     def extent(self) -> tuple[int, ...]:
-        """See `NodesRequest.extent`."""
         return len(self.seed_ids), len(self.nodes), self.budget_tokens or 0, self.max_chars or 0
 
 

@@ -24,7 +24,7 @@ class CrossEncoderReranker:
         self._lock = Lock()
 
     def scores(self, query: str, candidates: Sequence[RerankCandidate], checkpoint: Checkpoint) -> list[float]:
-        """See `Reranker.scores`; stops between two candidates."""
+        """Stops between two candidates."""
         scores: list[float] = []
         with self._lock:
             for candidate in candidates:

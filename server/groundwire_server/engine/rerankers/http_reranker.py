@@ -97,7 +97,7 @@ class HttpReranker:
         self._api: RerankApi = api
 
     def scores(self, query: str, candidates: Sequence[RerankCandidate], checkpoint: Checkpoint) -> list[float]:
-        """See `Reranker.scores`. Raises RerankerUnavailableError, and what the checkpoint raises while it waits."""
+        """Raises RerankerUnavailableError, and what the checkpoint raises while it waits."""
         most = MOST_TEXTS[self._api]
         scores: list[float] = []
         try:

@@ -58,7 +58,7 @@ class KeywordReranker:
     beta: float = 0.5
 
     def scores(self, query: str, candidates: Sequence[RerankCandidate], checkpoint: Checkpoint) -> list[float]:
-        """See `Reranker.scores`."""
+        """The weighted sums of coverage and relevance, one for each candidate."""
         checkpoint()
         wanted = set(tokenize(query))
         return [

@@ -107,16 +107,13 @@ class CallRecord(CallObserver):
         return self.method.rpartition("/")[2]
 
     def queued(self) -> None:
-        """See `CallObserver.queued`."""
         self.queue_began, self.queue_ended = time.perf_counter_ns(), 0
 
     def started(self) -> None:
-        """See `CallObserver.started`."""
         self.queue_ended = time.perf_counter_ns()
         self.queue_nanoseconds = (self.queue_nanoseconds or 0) + self.queue_ended - self.queue_began
 
     def stage_began(self, name: str) -> None:
-        """See `CallObserver.stage_began`."""
         if not self.times_stages:
             return
         parent = self._open_stages[-1] if self._open_stages else -1
@@ -124,24 +121,19 @@ class CallRecord(CallObserver):
         self.stages.append(Stage(name, parent, time.perf_counter_ns()))
 
     def stage_ended(self) -> None:
-        """See `CallObserver.stage_ended`."""
         if self.times_stages:
             self.stages[self._open_stages.pop()].ended = time.perf_counter_ns()
 
     def saw_nodes(self, count: int) -> None:
-        """See `CallObserver.saw_nodes`."""
         self.visible_nodes.append(count)
 
     def opened_indexes(self, count: int) -> None:
-        """See `CallObserver.opened_indexes`."""
         self.open_indexes = count
 
     def looked_up_vector(self, known: bool) -> None:
-        """See `CallObserver.looked_up_vector`."""
         self.vector_look_ups.append(known)
 
     def embedded_batch(self, queries: int) -> None:
-        """See `CallObserver.embedded_batch`."""
         self.batches.append(queries)
 
 

@@ -258,7 +258,7 @@ class Metering:
         self._running = server, LoadProbe(self._metrics, load)
 
     def count(self, call: CallRecord, outcome: Outcome, nanoseconds: int) -> None:
-        """See `Metrics.count`."""
+        """Counts a call that has ended."""
         self._metrics.count(call, outcome, nanoseconds)
 
     async def stop(self) -> None:

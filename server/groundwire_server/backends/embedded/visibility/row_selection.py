@@ -104,11 +104,9 @@ class RowSelection:
 
     @property
     def edge_types(self) -> tuple[str, ...]:
-        """See `SelectedGraph.edge_types`."""
         return self.index.manifest.edge_types
 
     def neighbours(self, direction: Direction, followed_types: NDArray[np.bool_], least: np.float32) -> SideNeighbours:
-        """See `SelectedGraph.neighbours`."""
         match direction:
             case Direction.OUTGOING:
                 sides = [self.graph.outgoing]
@@ -119,7 +117,6 @@ class RowSelection:
         return SideNeighbours(sides, followed_types, self.holds, least)
 
     def edges(self, positions: Sequence[int] | Positions) -> StoredEdges:
-        """See `SelectedGraph.edges`."""
         edges = self.index.edges
         return StoredEdges(
             edges.from_rows.take(positions),
