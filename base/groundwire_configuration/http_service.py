@@ -12,6 +12,8 @@ from threading import Thread
 
 import httpx2
 
+from groundwire_configuration.service_error import ServiceError
+
 SECONDS_BETWEEN_CHECKPOINTS = 0.02
 _MOST_TOKEN_BYTES = 16_384
 _NO_TOKEN = re.compile(r"[^\x21-\x7e]")
@@ -21,20 +23,6 @@ _RETRIED = frozenset({408, 429, 500, 502, 503, 504})
 
 Token = Callable[[], str]
 """Gives the bearer token of the next request, "" for none; raises ServiceError when it cannot be had."""
-
-
-class ServiceError(Exception):
-    """What a service did, in words that follow its name; holds nothing that was sent.
-
-    `status` is that of its reply, 0 without one. `may_pass` is True if another try makes sense, after `wait_seconds`
-    where the service says so.
-    """
-
-    def __init__(self, rule: str, status: int = 0, wait_seconds: float = 0.0, *, may_pass: bool = False) -> None:
-        super().__init__(rule)
-        self.status = status
-        self.wait_seconds = wait_seconds
-        self.may_pass = may_pass
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,8 +22,9 @@ from urllib.parse import urlsplit
 import numpy as np
 from numpy.typing import NDArray
 
-from groundwire_configuration.http_service import HttpService, ServiceError, Token
+from groundwire_configuration.http_service import HttpService, Token
 from groundwire_configuration.model_service import model_service
+from groundwire_configuration.service_error import ServiceError
 from groundwire_index.embedding.embedder import EmbedderError, EmbedderUnavailableError, agree, probed, unit_length
 
 EmbeddingApi = Literal["openai", "tei"]

@@ -11,7 +11,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from groundwire_configuration.http_service import ServiceError
+from groundwire_configuration.service_error import ServiceError
 from groundwire_index.embedding.embedder import EmbedderUnavailableError
 from groundwire_index.store.manifest import VectorSpace
 from groundwire_server.domain.access.access import AccessContext

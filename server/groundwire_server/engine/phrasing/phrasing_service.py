@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
-from groundwire_configuration.http_service import ServiceError
+from groundwire_configuration.service_error import ServiceError
 from groundwire_server.domain.errors import PhrasingUnavailableError
 from groundwire_server.execution.call import Checkpoint
 

@@ -8,7 +8,8 @@ from typing import Annotated, Literal
 
 from pydantic import AliasChoices, ConfigDict, FailFast, Field, TypeAdapter, ValidationError
 
-from groundwire_configuration.http_service import HttpService, ServiceError
+from groundwire_configuration.http_service import HttpService
+from groundwire_configuration.service_error import ServiceError
 from groundwire_server.domain.errors import RerankerUnavailableError
 from groundwire_server.engine.rerankers.rerank import RerankCandidate
 from groundwire_server.execution.call import Checkpoint

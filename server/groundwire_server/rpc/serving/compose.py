@@ -6,8 +6,8 @@ from pkgutil import resolve_name
 
 from pydantic import SecretStr
 
-from groundwire_configuration.http_service import ServiceError
 from groundwire_configuration.model_service import model_service
+from groundwire_configuration.service_error import ServiceError
 from groundwire_index.backends import BACKENDS
 from groundwire_index.embedding.embedder import Embedder, EmbedderError, needs_local_models
 from groundwire_index.embedding.int8.store import EncoderStore

@@ -11,7 +11,8 @@ import pytest
 import structlog
 from pydantic import ValidationError
 
-from groundwire_configuration.http_service import HttpService, ServiceError, Token, token_in
+from groundwire_configuration.http_service import HttpService, Token, token_in
+from groundwire_configuration.service_error import ServiceError
 from groundwire_server.domain.errors import DeadlineError, Reason, RerankerUnavailableError
 from groundwire_server.engine.rerankers.http_reranker import HttpReranker, RerankApi, scores_of
 from groundwire_server.engine.rerankers.rerank import RerankCandidate

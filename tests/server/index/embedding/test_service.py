@@ -7,7 +7,8 @@ from threading import Semaphore, current_thread
 import numpy as np
 import pytest
 
-from groundwire_configuration.http_service import ServiceError, Token
+from groundwire_configuration.http_service import Token
+from groundwire_configuration.service_error import ServiceError
 from groundwire_index.embedding import service as module
 from groundwire_index.embedding.embedder import EmbedderError, EmbedderUnavailableError
 from groundwire_index.embedding.service import ServiceEmbedder
