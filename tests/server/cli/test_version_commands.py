@@ -58,7 +58,7 @@ def test_where_there_is_no_index_the_cure_is_told(command: Callable[..., tuple[i
     ("options", "named"),
     [
         (("--server", "localhost:1", "--data", "x"), "--data"),
-        (("--server", "localhost:1", "--backend", "milvus", "--milvus-uri", "http://m:1"), "--milvus-uri"),
+        (("--server", "localhost:1", "--backend", "embedded"), "--backend"),
         (("--tenant", "acme"), "--tenant: needs --server"),
         (("--server", ""), "--server: is empty"),
         (("--tls-ca", __file__), "--tls-ca: needs --server"),

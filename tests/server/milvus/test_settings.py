@@ -8,7 +8,9 @@ from groundwire_index.storage import OptionError
 from groundwire_milvus.address import MilvusAddress
 from groundwire_milvus.record import address_of
 from groundwire_server.config import Settings, SettingsError, load_settings
+from groundwire_server.rpc.serving.compose import compose
 from support.certificates import Authority
+from support.program import run
 
 MILVUS = {
     "milvus_uri": "http://milvus:19530",
@@ -70,3 +72,17 @@ def test_the_address_of_milvus_comes_from_its_settings(tmp_path: Path) -> None:
     token.unlink()
     with pytest.raises(OptionError, match=r"milvus_token_file: .* cannot be read: No such file"):
         _address(settings)
+
+
+def test_a_server_of_milvus_needs_no_data_folder_and_asks_milvus_nothing_yet(tmp_path: Path) -> None:
+    milvus = {"backend": "milvus", "milvus_uri": "http://127.0.0.1:1", "milvus_seconds": 0.2}
+    settings = Settings.model_validate({**milvus, "data": tmp_path / "absent", "embedders": ()})
+    _, indexes = compose(settings)
+    with pytest.raises(OSError, match="Milvus"):
+        indexes.check_readable()
+
+
+def test_its_options_have_no_use_at_a_server() -> None:
+    ended = run("indexes", "--server", "localhost:1", "--backend", "milvus", "--milvus-uri", "http://milvus:1")
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert "--milvus-uri" in ended.stderr

@@ -28,14 +28,6 @@ def test_a_server_without_models_is_put_together_over_an_empty_folder(tmp_path: 
     assert id(engine.indexes.backend) == id(indexes), "one object is both"
 
 
-def test_a_server_of_milvus_needs_no_data_folder_and_asks_milvus_nothing_yet(tmp_path: Path) -> None:
-    milvus = {"backend": "milvus", "milvus_uri": "http://127.0.0.1:1", "milvus_seconds": 0.2}
-    settings = Settings.model_validate({**milvus, "data": tmp_path / "absent", "embedders": ()})
-    _, indexes = compose(settings)
-    with pytest.raises(OSError, match="Milvus"):
-        indexes.check_readable()
-
-
 def test_a_file_is_no_data_folder(tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.touch()
