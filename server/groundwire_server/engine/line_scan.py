@@ -18,7 +18,7 @@ _STRETCH_BYTES = 4 << 20
 """A search in so many bytes takes some milliseconds; the deadline is looked at between two of them."""
 _USUAL_INSTRUCTIONS = 100
 """A pattern of more instructions is searched in as many times less bytes at once."""
-_WINDOW_BYTES = 1 << 12
+_WINDOW_BYTES = 1 << 8
 _LINE_FEED = b"\n"
 
 
