@@ -1,6 +1,5 @@
 """The vectors of a build: brought by the source, or embedded from the texts; written a block of rows at a time."""
 
-import re
 from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -24,12 +23,6 @@ from groundwire_ingest.records import SourceNode
 PATH_SHARE = 0.15
 """The length of each of the two vectors that are added to a text's, which has length 1."""
 UNIT_TOLERANCE = 1e-6
-_MODEL_SNAPSHOT = re.compile(r"migrations?/(?:.+/)?[^/]+\.designer\.cs$|modelsnapshot\.cs$", re.IGNORECASE)
-"""The model of a database as Entity Framework writes it out for each migration.
-
-In a large repository these are most of the text, and all say the same: they can be found by their words, and are not
-embedded.
-"""
 ROWS_A_BLOCK = 1024
 
 
@@ -135,8 +128,18 @@ class _NodeTexts:
 
     def read(self, rows: Sequence[int]) -> Iterator[str]:
         for node in self.nodes.read(rows):
-            is_snapshot = node.is_generated and _MODEL_SNAPSHOT.search(node.path) is not None
+            is_snapshot = node.is_generated and _is_model_snapshot(node.path)
             yield "" if is_snapshot else embedded_text(node.symbol, node.context_prefix, node.text)
+
+
+def _is_model_snapshot(path: str) -> bool:
+    """True for the model of a database as Entity Framework writes it out, once and for each migration.
+
+    In a large repository these are most of the text, and all say the same. They can be found by their words.
+    """
+    *folders, name = PurePosixPath(path.lower()).parts
+    of_migration = name.endswith(".designer.cs") and not {"migration", "migrations"}.isdisjoint(folders)
+    return of_migration or name.endswith("modelsnapshot.cs")
 
 
 def embedded_text(symbol: str, context_prefix: str, text: str) -> str:

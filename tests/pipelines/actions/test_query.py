@@ -65,6 +65,7 @@ def test_asks_once_and_keeps_what_a_search_and_a_fetch_would() -> None:
         "include_parents": True,
         "include_neighbors": False,
         "expand_graph": False,
+        "history": False,
         "not_found_when_empty": False,
         "process": "",
         "doc_class": "",
