@@ -1,11 +1,13 @@
 """Asks all peers in turn, call by call, so that the other load of the machine is the same for each."""
 
+import random
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 from rich.progress import Progress
+from threadpoolctl import threadpool_limits
 
 from bench.peers.peer import Action, Peer, Questions
 from bench.speed.comparison import mean
@@ -42,28 +44,35 @@ Results = Mapping[Action, Mapping[str, Measured]]
 
 
 def measure_peers(peers: Mapping[str, Peer], questions: Questions, progress: Progress) -> Results:
-    """Asks each query of every peer before the next one is asked, in an order that rotates."""
-    results: dict[Action, dict[str, Measured]] = {}
-    for action in Action:
-        able = [name for name, peer in peers.items() if action in peer.calls]
-        calls = {name: peers[name].calls[action] for name in able}
-        for name in able:
-            for number in range(-_WARMING, 0):
-                calls[name](number % len(questions))
-        measured = {name: Measured() for name in able}
-        numbers = range(len(questions)) if able else ()
-        for number in progress.track(numbers, description=action):
-            for name in _rotated(able, number):
-                began = time.perf_counter()
-                answer = calls[name](number)
-                measured[name].milliseconds.append(1_000.0 * (time.perf_counter() - began))
-                share = questions.right_share(action, number, answer)
-                if share is not None:
-                    measured[name].right_shares.append(share)
-        results[action] = measured
-    return results
+    """Asks each query of every peer before the next one is asked, in an order that changes.
+
+    NumPy and FAISS get one thread: further ones would keep a core busy for a while after each of their calls.
+    """
+    with threadpool_limits(limits=1):
+        return {action: _measured(action, peers, questions, progress) for action in Action}
 
 
-def _rotated(names: Sequence[str], by: int) -> Sequence[str]:
-    place = by % len(names)
-    return [*names[place:], *names[:place]]
+def _measured(
+    action: Action, peers: Mapping[str, Peer], questions: Questions, progress: Progress
+) -> Mapping[str, Measured]:
+    able = [name for name, peer in peers.items() if action in peer.calls]
+    calls = {name: peers[name].calls[action] for name in able}
+    for name in able:
+        for number in range(-_WARMING, 0):
+            calls[name](number % len(questions))
+    measured = {name: Measured() for name in able}
+    numbers = range(len(questions)) if able else ()
+    for number in progress.track(numbers, description=action):
+        for name in _order(able, number):
+            began = time.perf_counter()
+            answer = calls[name](number)
+            measured[name].milliseconds.append(1_000.0 * (time.perf_counter() - began))
+            share = questions.right_share(action, number, answer)
+            if share is not None:
+                measured[name].right_shares.append(share)
+    return measured
+
+
+def _order(names: Sequence[str], number: int) -> list[str]:
+    """Another one for each query, so that no peer is always asked after the same one."""
+    return random.Random(number).sample(names, len(names))

@@ -58,7 +58,7 @@ def _faiss(questions: Questions, work: Path) -> Opened:
 
 
 def _pgvector(questions: Questions, work: Path) -> Opened:
-    from bench.peers.pgvector_peer import pgvector_peer
+    from bench.peers.stores.pgvector_peer import pgvector_peer
 
     return pgvector_peer(questions, work)
 
@@ -66,25 +66,25 @@ def _pgvector(questions: Questions, work: Path) -> Opened:
 def _lance(questions: Questions, work: Path) -> Opened:
     # It warns at each call of how a later version will behave.
     os.environ.setdefault("LANCE_LOG", "error")
-    from bench.peers.lance_peer import lance_peer
+    from bench.peers.stores.lance_peer import lance_peer
 
     return lance_peer(questions, work)
 
 
 def _chroma(questions: Questions, work: Path) -> Opened:
-    from bench.peers.chroma_peer import chroma_peer
+    from bench.peers.stores.chroma_peer import chroma_peer
 
     return chroma_peer(questions, work)
 
 
 def _qdrant_edge(questions: Questions, work: Path) -> Opened:
-    from bench.peers.qdrant_edge_peer import qdrant_edge_peer
+    from bench.peers.stores.qdrant_edge_peer import qdrant_edge_peer
 
     return qdrant_edge_peer(questions, work)
 
 
 def _milvus_lite(questions: Questions, work: Path) -> Opened:
-    from bench.peers.milvus_lite_peer import milvus_lite_peer
+    from bench.peers.stores.milvus_lite_peer import milvus_lite_peer
 
     return milvus_lite_peer(questions, work)
 

@@ -18,7 +18,7 @@ _RRF_K = 60
 class QdrantEdgePeer:
     """One shard with indexes of the vectors, the tags and the words."""
 
-    def __init__(self, questions: Questions, shard: "qdrant_edge.EdgeShard") -> None:
+    def __init__(self, questions: Questions, shard: qdrant_edge.EdgeShard) -> None:
         self._questions = questions
         self._shard = shard
         condition = qdrant_edge.FieldCondition("tag", match=qdrant_edge.MatchValue(VISIBLE_TAG))
@@ -56,13 +56,13 @@ class QdrantEdgePeer:
         records = self._shard.retrieve(self._questions.fetched[number], with_payload=["text"], with_vector=False)
         return {record.id: record.payload["text"] for record in records}
 
-    def _vector(self, number: int) -> "qdrant_edge.Query":
+    def _vector(self, number: int) -> qdrant_edge.Query:
         return qdrant_edge.Query.Nearest(self._questions.lists[number])
 
-    def _words(self, number: int) -> "qdrant_edge.TextQuery":
+    def _words(self, number: int) -> qdrant_edge.TextQuery:
         return qdrant_edge.TextQuery("text", self._questions.texts[number])
 
-    def _asked(self, request: "qdrant_edge.QueryRequest") -> Answer:
+    def _asked(self, request: qdrant_edge.QueryRequest) -> Answer:
         return [point.id for point in self._shard.query(request)]
 
 

@@ -24,7 +24,7 @@ _FETCH = "SELECT id, text FROM nodes WHERE id = ANY(%s)"
 class PgvectorPeer:
     """One table with an index for each kind of call. Its search by words ranks by `ts_rank`, which is not BM25."""
 
-    def __init__(self, questions: Questions, connection: "psycopg.Connection[tuple[int, str]]") -> None:
+    def __init__(self, questions: Questions, connection: psycopg.Connection[tuple[int, str]]) -> None:
         self._questions = questions
         self._connection = connection
         # A query separates its words by "or", as in the other peers.
@@ -55,7 +55,7 @@ class PgvectorPeer:
         return dict(self._connection.execute(_FETCH, (self._questions.fetched[number],)))
 
 
-def _fill(connection: "psycopg.Connection[tuple[int, str]]", questions: Questions) -> None:
+def _fill(connection: psycopg.Connection[tuple[int, str]], questions: Questions) -> None:
     corpus = questions.corpus
     connection.execute("CREATE EXTENSION vector")
     register_vector(connection)
