@@ -65,7 +65,7 @@ def _pgvector(questions: Questions, work: Path) -> Opened:
 
 def _lance(questions: Questions, work: Path) -> Opened:
     # It warns at each call of how a later version will behave.
-    os.environ.setdefault("LANCE_LOG", "error")
+    os.environ.setdefault("LANCEDB_LOG", "error")
     from bench.peers.stores.lance_peer import lance_peer
 
     return lance_peer(questions, work)
