@@ -18,10 +18,11 @@ _ROOM_OF_END = 9.0
 """The pixels between the end of a line, which may have an arrow, and a name."""
 _SHORTEST_PIECE = 4.0
 """Pieces between two names that are shorter are left out."""
+_ROUNDING = 1e-6
 _ENDS = ((0.5, 0.6), (0.5, 0.8), (0.5, 0.4), (0.3, 0.6), (0.7, 0.6), (0.3, 0.8), (0.7, 0.8), (0.8, 0.3), (0.9, 0.5))
 """Where a line may end, as shares of the area's width and height; the first free ones are tried."""
-_MOST_ENDS = 4
-_BENDS = (0.16, 0.1, 0.24, 0.04)
+_MOST_ENDS = 3
+_BENDS = (0.16, 0.08, 0.24)
 """How far a line is bent, as shares of its length. All are to the left of its direction, so that the lines of both
 directions lie apart."""
 
@@ -67,37 +68,71 @@ class MapLine(NamedTuple):
     label: Point
 
 
-def map_line(start: Rectangle, end: Rectangle, names: Sequence[Rectangle], label_size: tuple[float, float]) -> MapLine:
-    """The line from one area to another, given the rectangles of all names and the size of the line's own label."""
-    kept_clear = [_grown(name, _CLEARANCE) for name in names]
-    arcs = [_bent(first, last, bend) for first, last, bend in product(_ends(start, names), _ends(end, names), _BENDS)]
-    clear = next((arc for arc in arcs if not covered_shares(arc, kept_clear)), None)
-    arc = clear or min(arcs, key=lambda arc: _covered_length(arc, kept_clear))
-    return MapLine(_path(arc, covered_shares(arc, kept_clear)), _label_place(arc, names, label_size))
+class MapLines:
+    """Draws lines that keep clear of names."""
 
+    def __init__(self, names: Sequence[Rectangle]) -> None:
+        self._names = names
+        self._clear_of_lines = [_grown(name, _CLEARANCE) for name in names]
+        self._clear_of_ends = [_grown(name, _ROOM_OF_END) for name in names]
+        self._ends: dict[Rectangle, list[Point]] = {}
 
-def _covered_length(arc: Arc, rectangles: Sequence[Rectangle]) -> float:
-    return arc.length * sum(high - low for low, high in covered_shares(arc, rectangles))
+    def line(self, start: Rectangle, end: Rectangle, label_size: tuple[float, float]) -> MapLine:
+        """The line from one area to another, given the size of its label."""
+        candidates: list[tuple[float, int, Arc, list[tuple[float, float]]]] = []
+        for first, last, bend in product(self._ends_in(start), self._ends_in(end), _BENDS):
+            arc = _bent(first, last, bend)
+            covered = covered_shares(arc, self._clear_of_lines)
+            candidates.append((arc.length * sum(high - low for low, high in covered), len(candidates), arc, covered))
+            if not covered:
+                break
+        _, _, arc, covered = min(candidates)
+        return MapLine(_path(arc, covered), _label_place(arc, self._names, label_size))
+
+    def _ends_in(self, area: Rectangle) -> list[Point]:
+        """Some points of an area away from names; its middle, and the middle of its lower side, if no other one is."""
+        if area not in self._ends:
+            x, y, width, height = area
+            points = [Point(x + across * width, y + down * height) for across, down in _ENDS]
+            free = [point for point in points if not any(_holds(name, point) for name in self._clear_of_ends)]
+            self._ends[area] = free[:_MOST_ENDS] or [points[0], Point(x + width / 2, y + height)]
+        return self._ends[area]
 
 
 def covered_shares(arc: Arc, rectangles: Iterable[Rectangle]) -> list[tuple[float, float]]:
     """The parts of a curve inside of rectangles, by its parameter: they rise, and lie apart."""
-    low_x, high_x = min(point.x for point in arc), max(point.x for point in arc)
-    low_y, high_y = min(point.y for point in arc), max(point.y for point in arc)
     inside: list[tuple[float, float]] = []
-    for x, y, width, height in rectangles:
-        if x > high_x or x + width < low_x or y > high_y or y + height < low_y:
-            continue
+    for x, y, width, height in _near(arc, rectangles):
         borders = [
             *_meeting(arc.start.x, arc.control.x, arc.end.x, (x, x + width)),
             *_meeting(arc.start.y, arc.control.y, arc.end.y, (y, y + height)),
         ]
-        shares = sorted({0.0, 1.0, *borders})
-        for low, high in pairwise(shares):
+        for low, high in pairwise(sorted({0.0, 1.0, *borders})):
             middle = arc.at((low + high) / 2)
             if x <= middle.x <= x + width and y <= middle.y <= y + height:
                 inside.append((low, high))
     return _joined(inside)
+
+
+def _near(arc: Arc, rectangles: Iterable[Rectangle]) -> list[Rectangle]:
+    """The rectangles that a curve may meet: those that are not beyond it along an axis, nor beside it."""
+    low_x, high_x = min(point.x for point in arc), max(point.x for point in arc)
+    low_y, high_y = min(point.y for point in arc), max(point.y for point in arc)
+    chord = math.dist(arc.start, arc.end) or 1.0
+    # The direction across the chord. The curve is at most half as far from the chord as its control point.
+    across, down = (arc.start.y - arc.end.y) / chord, (arc.end.x - arc.start.x) / chord
+    farthest = ((arc.control.x - arc.start.x) * across + (arc.control.y - arc.start.y) * down) / 2
+    lowest, highest = min(farthest, 0.0) - _ROUNDING, max(farthest, 0.0) + _ROUNDING
+    near: list[Rectangle] = []
+    for rectangle in rectangles:
+        x, y, width, height = rectangle
+        if x > high_x or x + width < low_x or y > high_y or y + height < low_y:
+            continue
+        middle = (x + width / 2 - arc.start.x) * across + (y + height / 2 - arc.start.y) * down
+        reach = (width * abs(across) + height * abs(down)) / 2
+        if lowest <= middle + reach and middle - reach <= highest:
+            near.append(rectangle)
+    return near
 
 
 def _meeting(start: float, control: float, end: float, borders: Iterable[float]) -> Iterable[float]:
@@ -122,15 +157,6 @@ def _joined(spans: Iterable[tuple[float, float]]) -> list[tuple[float, float]]:
         else:
             joined.append((low, high))
     return joined
-
-
-def _ends(area: Rectangle, names: Sequence[Rectangle]) -> list[Point]:
-    """Some points of an area away from names; its middle, and the middle of its lower side, if no other one is."""
-    x, y, width, height = area
-    points = [Point(x + across * width, y + down * height) for across, down in _ENDS]
-    kept_clear = [_grown(name, _ROOM_OF_END) for name in names]
-    free = [point for point in points if not any(_holds(name, point) for name in kept_clear)]
-    return free[:_MOST_ENDS] or [points[0], Point(x + width / 2, y + height)]
 
 
 def _holds(rectangle: Rectangle, point: Point) -> bool:

@@ -12,7 +12,7 @@ from groundwire_explore.drawing import NARROW, WIDE, Box, Curve, Drawing, Spot, 
 from groundwire_explore.exports import mermaid_map
 from groundwire_explore.folders import Edges, Folder, Part, read_edges, read_folder
 from groundwire_explore.layout import Rectangle, treemap
-from groundwire_explore.map_lines import map_line
+from groundwire_explore.map_lines import MapLines
 from groundwire_explore.part_sizes import is_beside_code, parts_inside, with_sizes
 
 
@@ -128,9 +128,9 @@ def _areas(kind: str, whole: Rectangle, folder: Folder, edges: Edges) -> Drawing
         ),
         key=lambda area: (-area[0], area[1:]),
     )[:_MOST_CURVES]
-    names = written(boxes)
+    lines = MapLines(written(boxes))
     curves = tuple(
-        _between(boxes[start], boxes[end], count, names, is_strong=place < _MOST_STRONG)
+        _between(boxes[start], boxes[end], count, lines, is_strong=place < _MOST_STRONG)
         for place, (count, start, end) in enumerate(counted)
     )
     return Drawing(kind, whole.width, whole.height, boxes, curves)
@@ -170,8 +170,8 @@ def _own_name(part: Part) -> str:
     return printable(part.path.rstrip("/").rpartition("/")[2]) + ("/" if part.is_folder else "")
 
 
-def _between(start: Box, end: Box, count: int, names: Sequence[Rectangle], *, is_strong: bool) -> Curve:
+def _between(start: Box, end: Box, count: int, lines: MapLines, *, is_strong: bool) -> Curve:
     label = f"{count:,}"
-    line = map_line(start.place, end.place, names, text_size(label))
+    line = lines.line(start.place, end.place, text_size(label))
     width = 1 + math.log2(count) / 2
     return Curve(start.number, end.number, line.path, label, (Spot(*line.label, "middle"),), width, is_strong)

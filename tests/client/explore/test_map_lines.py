@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from groundwire_explore.drawing import Box, Drawing, written
 from groundwire_explore.folders import Edges, Folder, Part
 from groundwire_explore.layout import Rectangle
-from groundwire_explore.map_lines import Arc, Point, covered_shares, map_line
+from groundwire_explore.map_lines import Arc, MapLines, Point, covered_shares
 from groundwire_explore.overview import draw_parts
 
 NUMBER = re.compile(r"-?\d+\.\d")
@@ -43,22 +43,22 @@ def crossed(path: str, names: Sequence[Rectangle]) -> list[Rectangle]:
 
 @given(NAMES)
 def test_a_line_crosses_no_name(names: list[Rectangle]) -> None:
-    line = map_line(Rectangle(0, 0, 150, 150), Rectangle(300, 250, 150, 150), names, LABEL)
+    line = MapLines(names).line(Rectangle(0, 0, 150, 150), Rectangle(300, 250, 150, 150), LABEL)
     assert not crossed(line.path, names)
 
 
 def test_a_line_goes_around_a_name_in_its_way() -> None:
     start, end, name = Rectangle(0, 0, 100, 100), Rectangle(300, 0, 100, 100), Rectangle(150, 20, 100, 20)
-    straight_on = map_line(start, end, [], LABEL)
+    straight_on = MapLines([]).line(start, end, LABEL)
     assert crossed(straight_on.path, [name])
-    line = map_line(start, end, [name], LABEL)
+    line = MapLines([name]).line(start, end, LABEL)
     assert not crossed(line.path, [name])
     assert len(pieces(line.path)) == 1
 
 
 def test_a_line_is_interrupted_at_a_name_that_is_in_every_way() -> None:
     start, end, wall = Rectangle(0, 0, 100, 100), Rectangle(300, 0, 100, 100), Rectangle(180, -500, 30, 1_000)
-    line = map_line(start, end, [wall], LABEL)
+    line = MapLines([wall]).line(start, end, LABEL)
     before, after = pieces(line.path)
     assert before.end.x == pytest.approx(177, abs=0.1)
     assert after.start.x == pytest.approx(213, abs=0.1)
@@ -69,7 +69,7 @@ def test_a_line_is_interrupted_at_a_name_that_is_in_every_way() -> None:
 def test_a_line_ends_away_from_the_names_of_its_areas() -> None:
     start, end = Rectangle(0, 0, 200, 100), Rectangle(300, 0, 200, 100)
     names = [Rectangle(60, 50, 80, 20), Rectangle(360, 50, 80, 20)]
-    first, *_, last = points(map_line(start, end, names, LABEL).path)
+    first, *_, last = points(MapLines(names).line(start, end, LABEL).path)
     assert is_inside(first, start)
     assert is_inside(last, end)
     assert not any(is_inside(point, name) for point in (first, last) for name in names)
@@ -77,7 +77,7 @@ def test_a_line_ends_away_from_the_names_of_its_areas() -> None:
 
 def test_lines_of_both_directions_lie_apart() -> None:
     start, end = Rectangle(0, 0, 100, 100), Rectangle(300, 0, 100, 100)
-    there, back = map_line(start, end, [], LABEL), map_line(end, start, [], LABEL)
+    there, back = MapLines([]).line(start, end, LABEL), MapLines([]).line(end, start, LABEL)
     middle, returning = pieces(there.path)[0].at(0.5), pieces(back.path)[0].at(0.5)
     assert middle.y < 60 < returning.y
     assert there.label != back.label
@@ -85,7 +85,7 @@ def test_lines_of_both_directions_lie_apart() -> None:
 
 def test_a_label_hides_no_name() -> None:
     start, end, name = Rectangle(0, 0, 100, 100), Rectangle(300, 0, 100, 100), Rectangle(170, 45, 60, 15)
-    x, y = map_line(start, end, [name], LABEL).label
+    x, y = MapLines([name]).line(start, end, LABEL).label
     width, height = LABEL
     assert y + height / 2 <= 45 or y - height / 2 >= 60 or x + width / 2 <= 170 or x - width / 2 >= 230
 
