@@ -21,7 +21,7 @@ _SHORTEST_PIECE = 4.0
 _ROUNDING = 1e-6
 _ENDS = ((0.5, 0.6), (0.5, 0.8), (0.5, 0.4), (0.3, 0.6), (0.7, 0.6), (0.3, 0.8), (0.7, 0.8), (0.8, 0.3), (0.9, 0.5))
 """Where a line may end, as shares of the area's width and height; the first free ones are tried."""
-_MOST_ENDS = 3
+_MOST_ENDS = 4
 _BENDS = (0.16, 0.08, 0.24)
 """How far a line is bent, as shares of its length. All are to the left of its direction, so that the lines of both
 directions lie apart."""
