@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 from rich.progress import Progress
 
+from bench.peers.comparison import choose_peers, compare_peers
 from bench.shared.programs import trees
 from bench.shared.results import console, explained, write_results
 from bench.speed.calls import SCENARIOS, USUAL, Scenario
@@ -121,6 +122,24 @@ def edits(
         seconds = measure_edits(source, embedder, rounds)
         table = edits_grid(seconds, f"{source.name}, one file edited, embedder {embedder}")
         write_results(out, f"edits-{source.name}", [table], seconds)
+
+
+@app.command()
+def peers(
+    out: Out,
+    nodes: Nodes = SIZES[0],
+    queries: Annotated[
+        int, typer.Option(min=5, help="How many queries; each is asked once in each kind of call.")
+    ] = 500,
+    peers: Annotated[
+        list[str] | None, typer.Option(help="A peer to compare, by its name; repeat it. All unless given.")
+    ] = None,
+) -> None:
+    """Groundwire and other stores over the same vectors, texts and access tags, next to the cost of a bare call."""
+    with explained(*_ERRORS), Progress(console=console, transient=True) as progress:
+        chosen = choose_peers(peers or ())
+        corpus = write_corpus(out / f"corpus-{nodes}-{queries}", Shape(nodes, queries=queries))
+        compare_peers(out, corpus, chosen, progress)
 
 
 @app.command()

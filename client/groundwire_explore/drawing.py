@@ -3,7 +3,9 @@
 Each drawing is made twice, for wide and for narrow screens, and the style sheet shows the one that fits.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from groundwire_explore.layout import Rectangle
 
@@ -11,6 +13,24 @@ WIDE, NARROW = 1_240.0, 340.0
 """The width of a drawing for a screen of its kind, in pixels."""
 _CHARACTER = 7.3
 """The width of a character of a name, in pixels, as the style sheet sets it."""
+
+
+_ASCENT, _LINE_HEIGHT = 12.0, 15.0
+"""Of a line of text: the pixels above its base line, and all."""
+
+
+class Line(NamedTuple):
+    """A line of text; x is of its left end, y of its base line. `kind` is its class in the style sheet."""
+
+    text: str
+    kind: str
+    x: float
+    y: float
+
+    @property
+    def place(self) -> Rectangle:
+        """The rectangle that it covers."""
+        return Rectangle(self.x, self.y - _ASCENT, *text_size(self.text))
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +54,15 @@ class Box:
     title: str
     kind: str
     inner: tuple[tuple[Rectangle, str], ...] = ()
+
+    @property
+    def lines(self) -> tuple[Line, ...]:
+        """What is written in it: at the top of an area, in the middle of the height of another box."""
+        x, y, _, height = self.place
+        top = y + (18 if self.kind in ("folder", "file") else height / 2 + 4)
+        lines = [Line(self.name, self.kind, x + 8, top), Line(self.remark, "remark", x + 8, top + 17)]
+        lines += [Line(name, "remark", place.x + 5, place.y + 14) for place, name in self.inner]
+        return tuple(line for line in lines if line.text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +116,16 @@ class Drawing:
     boxes: tuple[Box, ...]
     curves: tuple[Curve, ...]
     legend: tuple[str, ...] = ()
+
+
+def text_size(text: str) -> tuple[float, float]:
+    """The width and the height of a line of text."""
+    return len(text) * _CHARACTER, _LINE_HEIGHT
+
+
+def written(boxes: Iterable[Box]) -> list[Rectangle]:
+    """The rectangles of all that is written in boxes."""
+    return [line.place for box in boxes for line in box.lines]
 
 
 def cut(name: str, room: float) -> str:

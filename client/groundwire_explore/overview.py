@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from groundwire.printable_text import printable
 from groundwire_client import AsyncGroundwireClient, IndexScope, SearchHit
 from groundwire_explore.describing import short_name
-from groundwire_explore.drawing import NARROW, WIDE, Box, Curve, Drawing, Spot, cut
+from groundwire_explore.drawing import NARROW, WIDE, Box, Curve, Drawing, Spot, cut, text_size, written
 from groundwire_explore.exports import mermaid_map
 from groundwire_explore.folders import Edges, Folder, Part, read_edges, read_folder
 from groundwire_explore.layout import Rectangle, treemap
+from groundwire_explore.map_lines import MapLines
 from groundwire_explore.part_sizes import is_beside_code, parts_inside, with_sizes
 
 
@@ -127,8 +128,9 @@ def _areas(kind: str, whole: Rectangle, folder: Folder, edges: Edges) -> Drawing
         ),
         key=lambda area: (-area[0], area[1:]),
     )[:_MOST_CURVES]
+    lines = MapLines(written(boxes))
     curves = tuple(
-        _between(boxes[start], boxes[end], count, is_strong=place < _MOST_STRONG)
+        _between(boxes[start], boxes[end], count, lines, is_strong=place < _MOST_STRONG)
         for place, (count, start, end) in enumerate(counted)
     )
     return Drawing(kind, whole.width, whole.height, boxes, curves)
@@ -168,16 +170,8 @@ def _own_name(part: Part) -> str:
     return printable(part.path.rstrip("/").rpartition("/")[2]) + ("/" if part.is_folder else "")
 
 
-def _between(start: Box, end: Box, count: int, *, is_strong: bool) -> Curve:
-    (x1, y1), (x2, y2) = _middle(start.place), _middle(end.place)
-    # Bent to the left of its direction, so that the curves of both directions lie apart.
-    bend_x, bend_y = (x1 + x2) / 2 + (y2 - y1) * 0.16, (y1 + y2) / 2 - (x2 - x1) * 0.16
-    path = f"M{x1:.1f} {y1:.1f}Q{bend_x:.1f} {bend_y:.1f} {x2:.1f} {y2:.1f}"
-    label_x, label_y = (x1 + 2 * bend_x + x2) / 4, (y1 + 2 * bend_y + y2) / 4
+def _between(start: Box, end: Box, count: int, lines: MapLines, *, is_strong: bool) -> Curve:
+    label = f"{count:,}"
+    line = lines.line(start.place, end.place, text_size(label))
     width = 1 + math.log2(count) / 2
-    spots = (Spot(label_x, label_y, "middle"),)
-    return Curve(start.number, end.number, path, f"{count:,}", spots, width, is_strong)
-
-
-def _middle(place: Rectangle) -> tuple[float, float]:
-    return place.x + place.width / 2, place.y + place.height * 0.6
+    return Curve(start.number, end.number, line.path, label, (Spot(*line.label, "middle"),), width, is_strong)

@@ -1,5 +1,6 @@
 """The report of `groundwire index` on a build."""
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,10 +15,13 @@ from groundwire_ingest.repositories.indexing import Unchanged
 
 if TYPE_CHECKING:
     from groundwire_ingest.build.build import BuildReport
+    from groundwire_ingest.records import SkippedFile
 
 _PATHS_SHOWN = 3
 _ROWS_SHOWN = 50
 """Of kinds, of types of edges, and of reasons: the most frequent ones."""
+_AT_LINE = re.compile(r" at line (\d+)")
+_OF_SUFFIX = re.compile(r" \(\.[^()]+\)$")
 
 
 def print_outcome(outcome: "BuildReport | Unchanged", storage: Storage) -> None:
@@ -56,7 +60,8 @@ def _print_report(report: "BuildReport", skipped_file: Path | None) -> None:
         _print_line(console, f"--exclude {pattern}: no path matches this pattern")
     by_reason: dict[str, list[str]] = {}
     for skipped in report.skipped:
-        by_reason.setdefault(skipped.why, []).append(skipped.path)
+        reason, place = _reason(skipped)
+        by_reason.setdefault(reason, []).append(place)
     frequent = sorted(by_reason.items(), key=lambda item: (-len(item[1]), item[0]))
     for why, paths in sorted(frequent[:_ROWS_SHOWN]):
         # Where there is no such file, this is the only list.
@@ -68,6 +73,14 @@ def _print_report(report: "BuildReport", skipped_file: Path | None) -> None:
         console.print(f"skipped for {len(frequent) - _ROWS_SHOWN:,} other reasons: {other:,}", highlight=False)
     if report.skipped and skipped_file is not None:
         _print_line(console, f"all of them, by name: {skipped_file}")
+
+
+def _reason(skipped: "SkippedFile") -> tuple[str, str]:
+    """The reason without what differs from file to file, and the place: with the line, if the reason names one."""
+    line = _AT_LINE.search(skipped.why)
+    if line is None:
+        return _OF_SUFFIX.sub("", skipped.why), skipped.path
+    return skipped.why[: line.start()] + skipped.why[line.end() :], f"{skipped.path}:{line[1]}"
 
 
 def _add_rows(table: Table, counts: Sequence[tuple[str, int]]) -> None:

@@ -98,8 +98,8 @@ def blocks(document: str, port: int) -> Iterator[tuple[str, str, str]]:
 
 def check_commands(shell: "subprocess.Popen[str]", block: str) -> None:
     for command, shown in commands(block):
-        # The packages are those of the test run.
-        if not command.startswith("pip install"):
+        # The environment and its packages are those of the test run.
+        if not command.startswith(("python3 -m venv", "pip install")):
             printed = told(shell, command)
             assert not shown or is_shown(printed, shown), f"{command} prints:\n{printed}"
         if command.startswith("groundwire serve"):

@@ -244,6 +244,30 @@ def test_an_answer_is_copied_and_downloaded(reader: Reader) -> None:
     assert download.value.path().read_text().startswith("# select the texts that fit")
 
 
+@pytest.mark.parametrize("kind", ["wide", "narrow"])
+def test_no_line_of_the_map_crosses_a_name(reader: Reader, kind: str) -> None:
+    width, height = WIDE if kind == "wide" else NARROW
+    page = reader.open("/map?scope=groundwire::main")
+    page.set_viewport_size({"width": width, "height": height})
+    lines = page.evaluate(
+        """(kind) => {
+        const svg = document.querySelector(`.drawing.${kind} svg`);
+        const names = [...svg.querySelectorAll("text:not(.label)")].map((name) => name.getBBox());
+        const holds = (box, point) => box.x <= point.x && point.x <= box.x + box.width
+            && box.y <= point.y && point.y <= box.y + box.height;
+        return [...svg.querySelectorAll(".curve")].map((line) => {
+            const length = line.getTotalLength();
+            const points = Array.from({ length: 301 }, (_, step) => line.getPointAtLength(length * step / 300));
+            return { length, crossed: names.filter((box) => points.some((point) => holds(box, point))).length };
+        });
+        }""",
+        kind,
+    )
+    assert len(lines) >= 6
+    assert all(line["length"] > 10 for line in lines)
+    assert [line["crossed"] for line in lines] == [0] * len(lines)
+
+
 def test_a_map_leads_into_a_folder_and_back(reader: Reader) -> None:
     page = reader.open("/map?scope=shop::main")
     page.locator(".drawing.wide a", has_text="src/").click()

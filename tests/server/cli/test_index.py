@@ -109,6 +109,13 @@ def test_of_many_types_and_reasons_only_the_most_frequent_are_printed(tmp_path: 
     assert "skipped for 151 other reasons: 151" in told
 
 
+def test_files_that_are_skipped_for_one_reason_have_one_row_with_their_lines(tmp_path: Path, shop: Path) -> None:
+    write(shop, {"a.py": "x = 1\n\ndef a(:\n", "b.py": "x = 1\n\n\ndef b(:\n", "c.eot": "c", "d.woff": "d"})
+    told = run_ok("index", shop, *ONE, "--data", tmp_path / "data")
+    assert "skipped 2: syntax error; the rest of the file is indexed: a.py:3, b.py:4\n" in told
+    assert "skipped 2: an image, a font, an archive or other data: c.eot, d.woff\n" in told
+
+
 def test_names_of_a_source_are_printed_as_they_are(tmp_path: Path) -> None:
     """Square brackets are markup to rich: an end without a beginning would be an error after the build."""
     file = write(
