@@ -152,6 +152,24 @@ class KeptParameter:
     line: int
 
 
+@dataclass(frozen=True, slots=True)
+class FieldValue:
+    """A place in definition `scope` that sets field `name` of an object to what the path `value` leads to.
+
+    `value` is empty for a function that is written out there.
+    The object is an instance of `type_name` unless that is empty. Otherwise `holder` is its path: empty for the object
+    around, and `<path>(n)` for argument n of a call of the callable at `<path>`, counted from 0.
+    """
+
+    from_key: str
+    scope: int
+    holder: str
+    type_name: str
+    name: str
+    value: str
+    line: int
+
+
 Role: TypeAlias = Literal["type", "value", "decorator", "string"]
 
 
@@ -391,6 +409,7 @@ class CodeFacts:
 
 
 @dataclass(frozen=True, slots=True)
+    field_values: tuple[FieldValue, ...] = ()
 class CodeAnalysis:
     """One code file: its nodes with their Contains edges, its facts, and its string literals.
 

@@ -32,6 +32,7 @@ from groundwire_ingest.tree.facts import (
 from groundwire_ingest.tree.languages.assembly import contains_edges, nodes_of, row_places
 from groundwire_ingest.tree.languages.chunks import ChunkCutter
 from groundwire_ingest.tree.languages.nodes import Nodes, collect, line_of
+from groundwire_ingest.tree.languages.field_values import field_values
 from groundwire_ingest.tree.languages.notices import notice_rows
 from groundwire_ingest.tree.languages.outline import Declared, ParsedFile, outline
 from groundwire_ingest.tree.languages.places import assign_places
@@ -102,6 +103,7 @@ class CodeReader:
             routes=routes,
             mounts=mounts,
             requests=(*requests(syntax, nodes_by_type, places, (*routes, *mounts)), *_of(Request, findings)),
+            field_values=tuple(field_values(syntax, nodes_by_type, places)),
             registrations=_of(Registration, findings),
             topics=_of(Topic, findings),
             mappings=_of(TableMapping, findings),
