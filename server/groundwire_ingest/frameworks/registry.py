@@ -18,6 +18,7 @@ from groundwire_ingest.frameworks.messages import MESSAGES
 from groundwire_ingest.frameworks.migrations import MIGRATIONS
 from groundwire_ingest.frameworks.nest import NEST
 from groundwire_ingest.frameworks.react import REACT
+from groundwire_ingest.frameworks.queues import QUEUES
 from groundwire_ingest.frameworks.route_names import ROUTE_NAMES
 from groundwire_ingest.frameworks.spring import SPRING
 from groundwire_ingest.frameworks.sql_clients import SQL_CLIENTS
@@ -48,6 +49,7 @@ FRAMEWORKS = (
     EXPRESS,
     NEST,
     REACT,
+    QUEUES,
     TYPEORM,
     VUE,
     LARAVEL,
