@@ -16,6 +16,7 @@ from groundwire_ingest.tree.facts import (
     Route,
     TableChange,
     TableMapping,
+    TemplateView,
     TextValue,
     Topic,
 )
@@ -32,6 +33,7 @@ Finding: TypeAlias = (
     | Topic
     | TableMapping
     | TableChange
+    | TemplateView
     | TextValue
     | BuiltText
     | PassedTexts

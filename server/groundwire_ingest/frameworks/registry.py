@@ -2,6 +2,7 @@
 
 from pathlib import PurePosixPath
 
+from groundwire_ingest.frameworks.angular import ANGULAR
 from groundwire_ingest.frameworks.aspnet import ASPNET
 from groundwire_ingest.frameworks.django import DJANGO
 from groundwire_ingest.frameworks.entity_framework import ENTITY_FRAMEWORK
@@ -17,8 +18,8 @@ from groundwire_ingest.frameworks.laravel import LARAVEL
 from groundwire_ingest.frameworks.messages import MESSAGES
 from groundwire_ingest.frameworks.migrations import MIGRATIONS
 from groundwire_ingest.frameworks.nest import NEST
-from groundwire_ingest.frameworks.react import REACT
 from groundwire_ingest.frameworks.queues import QUEUES
+from groundwire_ingest.frameworks.react import REACT
 from groundwire_ingest.frameworks.route_names import ROUTE_NAMES
 from groundwire_ingest.frameworks.spring import SPRING
 from groundwire_ingest.frameworks.sql_clients import SQL_CLIENTS
@@ -48,8 +49,9 @@ FRAMEWORKS = (
     ROUTE_NAMES,
     EXPRESS,
     NEST,
-    REACT,
     QUEUES,
+    ANGULAR,
+    REACT,
     TYPEORM,
     VUE,
     LARAVEL,

@@ -239,7 +239,7 @@ class Request:
     `has_base`: an unknown value precedes it; in a page that value is the `{}` at the start, unless the URL is relative.
     `method` is the HTTP method in capitals, empty if unknown. `is_sent`: the string is an argument of a call whose name
     says that it requests URLs, such as `get`, `fetch` or `visit`. `is_name`: it is the name of a route instead,
-    `order`, `shop:order` or `shop.order`.
+    `order`, `shop:order` or `shop.order`. `service` is the name of the only service that may answer, empty for any.
     """
 
     from_key: str
@@ -249,6 +249,7 @@ class Request:
     is_sent: bool = False
     has_base: bool = False
     is_name: bool = False
+    service: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -293,6 +294,21 @@ class Topic:
     handles: bool
     handler: str
     line: int
+
+
+@dataclass(frozen=True, slots=True)
+class TemplateView:
+    """A class that templates use: a component, a directive or a pipe of Angular, definition `scope`.
+
+    `selectors` are the elements that stand for it, such as `app-card`, attributes in brackets, and a pipe behind `|`.
+    `template` is the path of the file with its own template, empty if it has none. `used_selectors` are those in a
+    template that is written in the code, each with its line.
+    """
+
+    scope: int
+    selectors: tuple[str, ...]
+    template: str
+    used_selectors: tuple[tuple[str, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -393,6 +409,7 @@ class CodeFacts:
     calls: tuple[Call, ...] = ()
     references: tuple[Reference, ...] = ()
     kept_parameters: tuple[KeptParameter, ...] = ()
+    field_values: tuple[FieldValue, ...] = ()
     routes: tuple[Route, ...] = ()
     mounts: tuple[Mount, ...] = ()
     requests: tuple[Request, ...] = ()
@@ -403,13 +420,13 @@ class CodeFacts:
     text_values: tuple[TextValue, ...] = ()
     built_texts: tuple[BuiltText, ...] = ()
     passed_texts: tuple[PassedTexts, ...] = ()
+    template_views: tuple[TemplateView, ...] = ()
     imported_as: tuple[str, ...] = ()
     is_test: bool = False
     is_generated: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-    field_values: tuple[FieldValue, ...] = ()
 class CodeAnalysis:
     """One code file: its nodes with their Contains edges, its facts, and its string literals.
 

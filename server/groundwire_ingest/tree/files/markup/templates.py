@@ -7,6 +7,7 @@ from dataclasses import replace
 from groundwire_ingest.tree.facts import Request
 from groundwire_ingest.tree.files.facts import CodePart, ComponentFacts, ComponentTag
 from groundwire_ingest.tree.files.lexer import numbered
+from groundwire_ingest.tree.files.markup.angular_templates import is_angular, template_names
 from groundwire_ingest.tree.files.markup.elements import (
     LineNumbers,
     component_tag,
@@ -59,7 +60,9 @@ def read_template(file: SourceFile) -> FileReading:
     references = (*_path_references(file), *tag_references(file, tags, lines))
     names = numbered(_ROUTE_NAME, file.text)
     named = (Request("", match["django"] or match["called"], line, is_name=True) for match, line in names)
-    return FileReading(write_parts(file, parts), references, requests=(*links_of(file, tags, lines), *named))
+    requests = (*links_of(file, tags, lines), *named)
+    view_names = template_names(file.text) if is_angular(file.text, tags) else None
+    return FileReading(write_parts(file, parts), references, facts=view_names, requests=requests)
 
 
 def tag_references(file: SourceFile, tags: Sequence[Tag], lines: LineNumbers) -> Iterator[PathReference]:
