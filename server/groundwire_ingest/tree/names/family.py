@@ -140,7 +140,7 @@ class FamilyEdges:
             for number, confidence in self._field_functions.called(scope, call):
                 edges.note(call.from_key, self._key(number), "Calls", call.line, confidence)
             for message, confidence in self._messages.sent(scope, call, sends_beside=call.from_key in sending):
-                for handler, handled in self._messages.handlers(message).items():
+                for handler, handled in self._messages.handlers(*message).items():
                     edges.note(call.from_key, self._key(handler), "Sends", call.line, min(confidence, handled))
             for listener, confidence in self._signals.sent(scope, call):
                 edges.note(call.from_key, self._key(listener), "Sends", call.line, confidence)
