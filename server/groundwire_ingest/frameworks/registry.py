@@ -9,6 +9,7 @@ from groundwire_ingest.frameworks.entity_framework import ENTITY_FRAMEWORK
 from groundwire_ingest.frameworks.express import EXPRESS
 from groundwire_ingest.frameworks.flask import FLASK
 from groundwire_ingest.frameworks.framework import ComponentForm, Framework
+from groundwire_ingest.frameworks.go_commands import GO_COMMANDS
 from groundwire_ingest.frameworks.go_routers import GO_ROUTERS
 from groundwire_ingest.frameworks.go_sql import GO_SQL
 from groundwire_ingest.frameworks.gorm import GORM
@@ -42,6 +43,7 @@ FRAMEWORKS = (
     GO_ROUTERS,
     GORM,
     GO_SQL,
+    GO_COMMANDS,
     FLASK,
     TORNADO,
     SQLALCHEMY,

@@ -153,6 +153,18 @@ class KeptParameter:
 
 
 @dataclass(frozen=True, slots=True)
+class StatedImplementation:
+    """A statement outside of a type that it satisfies an interface: `var _ Store = (*FileStore)(nil)` in Go.
+
+    Both are types as they are written in definition `scope`.
+    """
+
+    scope: int
+    interface: str
+    implementation: str
+
+
+@dataclass(frozen=True, slots=True)
 class FieldValue:
     """A place in definition `scope` that sets field `name` of an object to what the path `value` leads to.
 
@@ -410,6 +422,7 @@ class CodeFacts:
     references: tuple[Reference, ...] = ()
     kept_parameters: tuple[KeptParameter, ...] = ()
     field_values: tuple[FieldValue, ...] = ()
+    stated_implementations: tuple[StatedImplementation, ...] = ()
     routes: tuple[Route, ...] = ()
     mounts: tuple[Mount, ...] = ()
     requests: tuple[Request, ...] = ()

@@ -104,6 +104,7 @@ class CodeReader:
             references=_distinct(syntax.references(nodes_by_type, places)),
             kept_parameters=tuple(syntax.kept_parameters(nodes_by_type, places)),
             field_values=tuple(field_values(syntax, nodes_by_type, places)),
+            stated_implementations=tuple(syntax.stated_implementations(nodes_by_type, places)),
             routes=routes,
             mounts=mounts,
             requests=(*requests(syntax, nodes_by_type, places, routes, lines_taken), *stated),

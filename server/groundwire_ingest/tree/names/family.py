@@ -216,6 +216,8 @@ class FamilyEdges:
         for base, confidence in self._inheritance.overridden(number).items():
             edge_type = "Implements" if self._inheritance.is_abstract(base) else "Overrides"
             edges.note(definition.key, self._key(base), edge_type, line, confidence)
+        for interface, confidence in self._inheritance.satisfied(number).items():
+            edges.note(definition.key, self._key(interface), "Implements", line, confidence)
         is_abstract = self._inheritance.is_abstract(number)
         implementing = self._inheritance.implementing(number) if definition.construct == "type" and is_abstract else {}
         for other, confidence in (*self._inheritance.overriding(number).items(), *implementing.items()):

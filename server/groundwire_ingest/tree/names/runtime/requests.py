@@ -115,7 +115,7 @@ class RequestMatching:
         An application or a blueprint before the name is usually a folder or a file. Otherwise the only handler of the
         name is a guess.
         """
-        *before, name = re.split(r"[.:]", request.url)
+        *before, name = [request.url] if request.url in self._named else re.split(r"[.:]", request.url)
         routes = self._reachable(facts, request, self._named.get(name, ()))
         whole = {(item.path, item.line) for item in routes if not item.method}
         routes = [item for item in routes if not item.method or (item.path, item.line) not in whole]
