@@ -216,3 +216,28 @@ def test_a_method_of_the_name_is_no_field(edges_of: EdgesOf) -> None:
         "def start(options: Options):\n    options.on_save = saved\n    options.on_save(1)\n"
     )
     assert ("a.py#start", "a.py#saved") not in edges_of("Calls", {"a.py": text})
+
+
+API = """\
+export interface Api { load(id: string): Promise<void>; size: number }
+export const api: Api = {
+  size: 1,
+  async load(id) {
+    const n = 1;
+    await fetch(id);
+  },
+};
+export function use(other: Api) {
+  const n = 1;
+  return other.load("x");
+}
+"""
+
+
+@pytest.mark.parametrize(
+    "text", [API, API.replace("api: Api", "api").replace("};", "} satisfies Api;")], ids=["annotation", "satisfies"]
+)
+def test_an_object_of_a_stated_type_implements_it(edges_of: EdgesOf, text: str) -> None:
+    assert edges_of("Inherits", {"a.ts": text}) == {("a.ts#api", "a.ts#Api"): 1.0}
+    assert edges_of("ImplementedBy", {"a.ts": text})["a.ts#Api", "a.ts#api.load"] == 0.9
+    assert edges_of("Calls", {"a.ts": text})["a.ts#use", "a.ts#api.load"] == 0.8
