@@ -21,7 +21,7 @@ from groundwire_ingest.frameworks.migrations import MIGRATIONS
 from groundwire_ingest.frameworks.nest import NEST
 from groundwire_ingest.frameworks.queues import QUEUES
 from groundwire_ingest.frameworks.react import REACT
-from groundwire_ingest.frameworks.route_names import ROUTE_NAMES
+from groundwire_ingest.frameworks.route_names import NAMED_ROUTES, ROUTE_NAMES
 from groundwire_ingest.frameworks.spring import SPRING
 from groundwire_ingest.frameworks.sql_clients import SQL_CLIENTS
 from groundwire_ingest.frameworks.sqlalchemy import SQLALCHEMY
@@ -49,6 +49,7 @@ FRAMEWORKS = (
     SQLALCHEMY,
     DJANGO,
     ROUTE_NAMES,
+    NAMED_ROUTES,
     EXPRESS,
     NEST,
     QUEUES,

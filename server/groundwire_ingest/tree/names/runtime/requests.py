@@ -26,6 +26,8 @@ MAX_SHOWN = 8
 
 Asking: TypeAlias = CodeFacts | Page
 
+# The files in which the name of a route is no more than that: nothing in it is an application or a blueprint.
+_WITH_WHOLE_NAMES = (".ts", ".tsx", ".js", ".jsx", ".mjs", ".vue", ".svelte", ".php")
 _HOLE, _REST = "{}", "{*}"
 _API = re.compile(r"api|rest|v\d+(?:\.\d+)?")
 
@@ -115,8 +117,12 @@ class RequestMatching:
         An application or a blueprint before the name is usually a folder or a file. Otherwise the only handler of the
         name is a guess.
         """
-        *before, name = [request.url] if request.url in self._named else re.split(r"[.:]", request.url)
+        is_whole = request.url in self._named or facts.path.endswith(_WITH_WHOLE_NAMES)
+        *before, name = [request.url] if is_whole else re.split(r"[.:]", request.url)
         routes = self._reachable(facts, request, self._named.get(name, ()))
+        if facts.path.endswith(_WITH_WHOLE_NAMES):
+            # Python names routes by their handlers, and only for itself.
+            routes = [item for item in routes if not item.path.endswith(".py")]
         whole = {(item.path, item.line) for item in routes if not item.method}
         routes = [item for item in routes if not item.method or (item.path, item.line) not in whole]
         inside = [item for item in routes if not before or before[-1] in re.split(r"[/.]", item.path)]
