@@ -17,7 +17,7 @@ MAX_GROUPS = 12
 """Older versions share so many sections; what is older still is left out."""
 
 _NAME = re.compile(r"change[_-]?log|changes|history|news|release[_-]?notes?|releases", re.IGNORECASE)
-_VERSION = re.compile(r"\d+\.\d+|\d{4}-\d{2}|unreleased|\bv\d", re.IGNORECASE)
+_VERSION = re.compile(r"\d\.\d|\d{4}-\d{2}|unreleased|\bv\d", re.IGNORECASE)
 
 
 def is_change_log(path: str) -> bool:
