@@ -22,6 +22,8 @@ from bench.speed.ingest import grid as ingest_grid
 from bench.speed.ingest import measure_ingest
 from bench.speed.installation import grid as installation_grid
 from bench.speed.installation import measure_installation
+from bench.speed.lines import grid as lines_grid
+from bench.speed.lines import measure_lines
 from bench.speed.milvus import Milvus
 from bench.speed.scale import measure_size, write_scale
 from bench.speed.several import grid as several_grid
@@ -119,6 +121,20 @@ def edits(
         seconds = measure_edits(source, embedder, rounds)
         table = edits_grid(seconds, f"{source.name}, one file edited, embedder {embedder}")
         write_results(out, f"edits-{source.name}", [table], seconds)
+
+
+@app.command()
+def lines(
+    out: Out,
+    source: Annotated[Path, typer.Option(help="A folder of source code.", exists=True, file_okay=False)],
+    literals: Annotated[int, typer.Option(min=1, help="How many words of the files are searched for.")] = 20,
+    rounds: Annotated[int, typer.Option(min=1, help="How often each is searched for.")] = 5,
+) -> None:
+    """Exact search (SearchText) beside ripgrep on one core."""
+    with explained(*_ERRORS):
+        milliseconds = measure_lines(source, literals, rounds, out / "run-lines")
+        table = lines_grid(milliseconds, f"Lines of {source.name}")
+        write_results(out, f"lines-{source.name}", [table], milliseconds)
 
 
 @app.command()

@@ -29,6 +29,8 @@ from groundwire.v1.retrieval_pb2 import (
     Retriever,
     SearchNodesRequest,
     SearchNodesResponse,
+    SearchTextRequest,
+    SearchTextResponse,
     SearchType,
 )
 from groundwire.v1.scope_pb2 import AccessContext, IndexScope, Lifecycle
@@ -55,9 +57,10 @@ from groundwire_client._several import is_id_of
 from groundwire_client._text_packing import Budget
 from groundwire_client._transport import Transport
 
-_WITHOUT_EDGES = (SearchNodesRequest, FetchNodeTextsRequest, QueryRequest, GatherEvidenceRequest)
+_WITHOUT_EDGES = (SearchNodesRequest, SearchTextRequest, FetchNodeTextsRequest, QueryRequest, GatherEvidenceRequest)
 _Narrowed: TypeAlias = (
     SearchNodesRequest
+    | SearchTextRequest
     | ExpandDependencyTreeRequest
     | FindPathsRequest
     | FetchNodeTextsRequest
@@ -147,6 +150,47 @@ class GroundwireClient(Transport):
             lifecycle=lifecycle,
         )
         return self._call(self._retrieval.ResolveNodes, request, timeout)
+
+    @sends(SearchTextRequest)
+    def search_text(
+        self,
+        scope: Scopes,
+        pattern: str,
+        *,
+        regex: bool = False,
+        ignore_case: bool = False,
+        whole_words: bool = False,
+        multiline: bool = False,
+        max_matches: int = defaults.MAX_LINES,
+        context_lines: int = 0,
+        filter: Filter | None = None,
+        lifecycle: Lifecycle.ValueType = Lifecycle.LIFECYCLE_UNSPECIFIED,
+        access: AccessContext | None = None,
+        timeout: float | None = None,
+    ) -> SearchTextResponse:
+        """Finds the lines of files that a text, or with `regex` a regular expression, matches.
+
+        See `SearchTextRequest` for the arguments. `scope` may be a list of scopes, as in `search`. `access` and
+        `timeout` (seconds) are the client's defaults where they are None.
+        """
+        single, several = one_or_several(scope)
+        request = SearchTextRequest(
+            scope=single,
+            scopes=several,
+            access=self._access(access),
+            filter=as_filter(filter),
+            pattern=pattern,
+            regex=regex,
+            ignore_case=ignore_case,
+            whole_words=whole_words,
+            multiline=multiline,
+            max_matches=max_matches,
+            context_lines=context_lines,
+            lifecycle=lifecycle,
+        )
+        response = self._call(self._retrieval.SearchText, request, timeout)
+        self._warn(request, response.index, response.matches, timeout)
+        return response
 
     @sends(ResolveNodesRequest)
     def resolve(
@@ -398,6 +442,7 @@ class GroundwireClient(Transport):
         query_vector: Sequence[float] = (),
         budget_tokens: int | None = None,
         cap_top_k: bool = False,
+        history: bool = False,
         access: AccessContext | None = None,
         timeout: float | None = None,
     ) -> QueryResponse:
@@ -433,6 +478,7 @@ class GroundwireClient(Transport):
             query_vector=query_vector,
             budget_tokens=budget_tokens,
             cap_top_k=cap_top_k,
+            history=history,
         )
         response = self._call(self._queries.Query, request, timeout)
         self._warn(request, response.index, response.matches, timeout)
@@ -454,6 +500,7 @@ class GroundwireClient(Transport):
         explain: bool = False,
         now: datetime | None = None,
         phrase: bool = False,
+        history: bool = False,
         filter: Filter | None = None,
         lifecycle: Lifecycle.ValueType = Lifecycle.LIFECYCLE_UNSPECIFIED,
         access: AccessContext | None = None,
@@ -485,6 +532,7 @@ class GroundwireClient(Transport):
             explain=explain,
             now=None if now is None else timestamp("now", now),
             phrase=phrase,
+            history=history,
         )
         response = self._call(self._queries.GatherEvidence, request, timeout)
         self._warn(request, response.index, response.passages, timeout)

@@ -4,6 +4,8 @@ from typing import Final
 
 TOP_K: Final = 10
 """Hits of a search."""
+MAX_LINES: Final = 100
+"""Matching lines of an exact search."""
 MAX_DEPTH: Final = 2
 """Edges between a seed and a node of a walk."""
 MAX_NODES: Final = 50

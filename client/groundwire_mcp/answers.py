@@ -22,8 +22,17 @@ from groundwire_client import (
     pinned,
 )
 from groundwire_client.cli import END_TOP_K, MOST_NAMES, ids_of, is_id_of, read_at, searched, value_notes
-from groundwire_mcp.arguments import ALL, Ask, ExpandGraph, FindPaths, ListRepositories, ReadCode, SearchCode
-from groundwire_mcp.responses import evidence_of, graph_of, hits_of, paths_of, repository_line, text_of, texts_of
+from groundwire_mcp.arguments import ALL, Ask, ExpandGraph, FindPaths, GrepCode, ListRepositories, ReadCode, SearchCode
+from groundwire_mcp.responses import (
+    evidence_of,
+    graph_of,
+    hits_of,
+    lines_of,
+    paths_of,
+    repository_line,
+    text_of,
+    texts_of,
+)
 from groundwire_mcp.results import Graph, Hits, Paths, Quotation, Repositories, Text
 from groundwire_mcp.scopes import AllowedScope, AllowedScopes
 from groundwire_mcp.tool_errors import ToolError, failure_of
@@ -77,6 +86,22 @@ class Answers:
             )
             unknown = await self._unknown(client, scope, request, response.index, response.matches)
         return hits_of(response, request.query, [*unknown, *self.notes()])
+
+    async def grep_code(self, request: GrepCode) -> Quotation:
+        """The lines that match, by path."""
+        name, scope = await self._searched(request.repository)
+        async with self._asking(name) as client:
+            response = await client.search_text(
+                scope,
+                request.pattern,
+                regex=request.regex,
+                ignore_case=request.ignore_case,
+                max_matches=request.max_matches,
+                context_lines=request.context_lines,
+                filter=_narrowing(request),
+            )
+            unknown = await self._unknown(client, scope, request, response.index, response.matches)
+        return lines_of(response, [*unknown, *self.notes()])
 
     async def ask(self, request: Ask) -> Quotation:
         """The passages that answer best, within the budget."""
@@ -170,7 +195,12 @@ class Answers:
         return AllowedScopes(await self._visible()) if self.scopes is None else self.scopes
 
     async def _unknown(
-        self, client: AsyncGroundwireClient, scope: Scopes, request: SearchCode | Ask, index: str, results: Sized
+        self,
+        client: AsyncGroundwireClient,
+        scope: Scopes,
+        request: SearchCode | GrepCode | Ask,
+        index: str,
+        results: Sized,
     ) -> list[str]:
         """The hint about languages that the one index does not have, when nothing is found."""
         if results or not request.languages or not isinstance(scope, IndexScope):
@@ -240,7 +270,7 @@ async def _shown_ids(client: AsyncGroundwireClient, scope: Scopes, shown: Sequen
     return list(dict.fromkeys(id_ for name in shown for id_ in ids.get(name, ())))
 
 
-def _narrowing(request: SearchCode | Ask) -> NodeFilter | None:
+def _narrowing(request: SearchCode | GrepCode | Ask) -> NodeFilter | None:
     """The filter; it narrows within what the caller may see, and never widens that."""
     raw: dict[str, object] = {"path_prefixes": request.path_prefixes, "languages": request.languages}
     if request.tests != "include":

@@ -30,8 +30,7 @@ _Repositories: TypeAlias = Annotated[
     str,
     Field(
         max_length=402,
-        description="`REPOSITORY::BRANCH`, as list_repositories returns it, or `all` to ask all as one. Leave it out "
-        "where there is only one.",
+        description="`REPOSITORY::BRANCH` of list_repositories, or `all`. Leave it out where there is only one.",
     ),
 ]
 _Query: TypeAlias = Annotated[str, Field(min_length=1, max_length=MAX_QUERY_CHARS)]
@@ -100,6 +99,20 @@ class SearchCode(Arguments):
     path_prefixes: _PathPrefixes = []
     languages: _Languages = []
     tests: _Tests = "include"
+
+
+class GrepCode(Arguments):
+    """Arguments of `grep_code`."""
+
+    pattern: Annotated[str, Field(min_length=1, max_length=1_000, description="What to look for in each line.")]
+    repository: _Repositories = ""
+    regex: Annotated[bool, Field(description="The pattern is a regular expression.")] = False
+    ignore_case: Annotated[bool, Field(description="Letters match in either case.")] = False
+    path_prefixes: _PathPrefixes = []
+    languages: _Languages = []
+    tests: _Tests = "include"
+    max_matches: Annotated[int, Field(ge=1, le=200, description="The most lines.")] = 50
+    context_lines: Annotated[int, Field(ge=0, le=5, description="Lines before and after each match.")] = 0
 
 
 class Ask(Arguments):

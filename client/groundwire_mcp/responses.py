@@ -1,6 +1,7 @@
 """Responses of the server as results of the tools."""
 
 from collections.abc import Collection, Iterable, Sequence
+from itertools import groupby
 from typing import TypeVar
 
 from groundwire.evidence.best_line import best_line_of, cut_in_view
@@ -11,6 +12,7 @@ from groundwire_client import (
     GatherEvidenceResponse,
     IndexScope,
     IndexVersion,
+    LineMatch,
     NodeText,
     PathNode,
     QueryMatch,
@@ -19,6 +21,7 @@ from groundwire_client import (
     Reading,
     Resolution,
     Retriever,
+    SearchTextResponse,
     is_id,
     left_out_note,
     scope_of_id,
@@ -115,6 +118,38 @@ def _without_embeddings(response: QueryResponse | GatherEvidenceResponse) -> str
         return "Searched by words alone: the index has no embeddings, or not yet."
     note = left_out_note(response)
     return f"{note[0].upper()}{note[1:]}." if note else ""
+
+
+def lines_of(response: SearchTextResponse, notes: Sequence[str]) -> Quotation:
+    """The matching lines below the path of each file, with their numbers; `notes` as for `hits_of`."""
+    rows: list[str] = []
+    for file, matches in groupby(response.matches, key=_file_of):
+        rows.append(file)
+        shown: set[int] = set()
+        for match in matches:
+            rows += [f"{number}{sign} {text}" for number, sign, text in _numbered(match) if number not in shown]
+            shown.update(number for number, _, _ in _numbered(match))
+    counts = f"{response.line_count} lines in {response.file_count} files match"
+    left = "" if response.complete else f"{counts}, and more" if response.stopped else counts
+    more = f"{left}; shown are the first {len(response.matches)}: narrow by path_prefixes or languages." if left else ""
+    nothing = "" if rows else "No line matches: try ignore_case, a part of the pattern, or search_code."
+    return Quotation(quoted="\n".join(rows), note=_joined((nothing, more, *notes)))
+
+
+def _file_of(match: LineMatch) -> str:
+    """The path of a line's file, with the repository where several were asked."""
+    path = match.path or match.node_id
+    return f"{scope_of_id(match.node_id)} {path}" if match.HasField("scope") else path
+
+
+def _numbered(match: LineMatch) -> list[tuple[int, str, str]]:
+    """The lines of a match and around it: their numbers, `:` for the match and `-` for others, and their texts."""
+    first, last = match.line - len(match.before), match.end_line + 1
+    return [
+        *((number, "-", text) for number, text in enumerate(match.before, start=first)),
+        (match.line, ":", match.text),
+        *((number, "-", text) for number, text in enumerate(match.after, start=last)),
+    ]
 
 
 def texts_of(reading: Reading, notes: Sequence[str]) -> Quotation:

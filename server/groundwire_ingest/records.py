@@ -100,6 +100,14 @@ class SourceEdge:
 
 
 @dataclass(frozen=True, slots=True)
+class FileText:
+    """The text of a file that nodes come from, for exact search; a source yields one for each path at most."""
+
+    path: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class LateFacts:
     """Facts about a node that a source learns after it has yielded it, without effect for a key that no node has.
 
@@ -139,7 +147,7 @@ class DerivedNames:
     """
 
 
-SourceRecord: TypeAlias = SourceNode | SourceEdge | LateFacts | SkippedFile | UnusedPattern | DerivedNames
+SourceRecord: TypeAlias = SourceNode | SourceEdge | FileText | LateFacts | SkippedFile | UnusedPattern | DerivedNames
 
 
 class Source(Protocol):

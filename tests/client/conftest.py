@@ -138,6 +138,11 @@ class FakeServer(
         ]
         return retrieval_pb2.ResolveNodesResponse(names=names, index=request.scope.active_index, scopes=request.scopes)
 
+    def SearchText(
+        self, request: retrieval_pb2.SearchTextRequest, context: grpc.ServicerContext
+    ) -> retrieval_pb2.SearchTextResponse:
+        return self._handle("SearchText", retrieval_pb2.SearchTextResponse, request, context)
+
     def ExpandDependencyTree(
         self, request: retrieval_pb2.ExpandDependencyTreeRequest, context: grpc.ServicerContext
     ) -> retrieval_pb2.ExpandDependencyTreeResponse:

@@ -80,6 +80,7 @@ def test_each_argument_of_a_query_reaches_the_server(server: FakeServer, call: C
         "query_vector": (1.0, 0.0),
         "budget_tokens": 500,
         "cap_top_k": True,
+        "history": True,
     }
     own = AccessContext(tenant_id="acme", clearance_level=2)
     call(server.target, lambda client: client.query(SCOPE, "vat", access=own, timeout=40, **arguments))

@@ -73,6 +73,12 @@ class Caller:
         )
         return self._retrieval.ResolveNodes(request, timeout=30)
 
+    def lines(self) -> retrieval_pb2.SearchTextResponse:
+        request = retrieval_pb2.SearchTextRequest(
+            scope=SCOPE, access=self.access, filter=self.filter, pattern="refund", max_matches=50
+        )
+        return self._retrieval.SearchText(request, timeout=30)
+
     def fetched(self) -> retrieval_pb2.FetchNodeTextsResponse:
         request = retrieval_pb2.FetchNodeTextsRequest(
             scope=SCOPE, access=self.access, filter=self.filter, seed_ids=EVERY_ID[:3], budget_tokens=9_999,
@@ -220,6 +226,7 @@ METHODS: dict[str, Callable[[Caller], Message]] = {
         )
     ),
     "ResolveNodes": Caller.resolved,
+    "SearchText": Caller.lines,
     "ExpandDependencyTree": Caller.expanded,
     "FindPaths": lambda caller: caller.paths(EVERY_ID, EVERY_ID),
     "FetchNodeTexts": Caller.fetched,

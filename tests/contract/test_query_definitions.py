@@ -83,6 +83,34 @@ def test_the_current_definition_is_found_beyond_the_count_of_the_matches(platfor
     assert order(ask(platform, top_k=1)) == ["current"]
 
 
+def test_with_history_older_definitions_follow_by_their_own_scores(platform: Platform) -> None:
+    without, response = ask(platform), ask(platform, history=True)
+    assert order(response) == ["current", "first", "second"]
+    current, first = scores_of(response, "current"), scores_of(response, "first")
+    assert current.final == scores_of(without, "current").final
+    assert first.final == pytest.approx(0.95 * current.best_older_definition, rel=1e-12)
+    assert response.meta.ranking.older_definition_factor == first.older_definition_factor == 0.95
+    places = [match.meta.chunk_id for match in response.matches], [match.meta.chunk_id for match in without.matches]
+    assert places[0].index("second") < places[1].index("second")
+
+
+def test_evidence_with_history_shows_the_older_definitions_after_the_current_one(platform: Platform) -> None:
+    request = evidence_pb2.GatherEvidenceRequest(
+        scope=REDEFINED, question=QUESTION, budget_tokens=2_000, history=True, now=timestamp("2025-06-01T00:00:00Z")
+    )
+    response = platform.stub.GatherEvidence(request, timeout=30)
+    numbers = {passage.id.rpartition("::")[2]: passage.number for passage in response.passages}
+    definitions = sorted(DEFINITIONS & numbers.keys(), key=numbers.__getitem__)
+    assert definitions == ["current", "first", "second"]
+    assert {passage.copies for passage in response.passages} == {0}
+    redefinitions = {
+        (edge.from_id.rpartition("::")[2], edge.to_id.rpartition("::")[2])
+        for edge in response.edges
+        if edge.edge_type == "RedefinedBy"
+    }
+    assert redefinitions >= {("first", "current"), ("second", "current")}
+
+
 def test_evidence_shows_the_current_definition_and_counts_the_older_ones(platform: Platform) -> None:
     request = evidence_pb2.GatherEvidenceRequest(
         scope=REDEFINED, question=QUESTION, budget_tokens=2_000, explain=True, now=timestamp("2025-06-01T00:00:00Z")

@@ -67,6 +67,12 @@ def resolving(lifecycle: Asked, access: AccessContext) -> retrieval_pb2.ResolveN
     )
 
 
+def finding_lines(lifecycle: Asked, access: AccessContext) -> retrieval_pb2.SearchTextRequest:
+    return retrieval_pb2.SearchTextRequest(
+        scope=MAIN, access=access, lifecycle=lifecycle, pattern="stamp", max_matches=9
+    )
+
+
 def asking(lifecycle: Asked, access: AccessContext) -> query_pb2.QueryRequest:
     return query_pb2.QueryRequest(
         scope=MAIN, access=access, lifecycle=lifecycle, query="stamp", query_vector=BILLING, now=timestamp(NOW),
@@ -93,6 +99,7 @@ Request = Callable[[Asked, AccessContext], Message]
     [
         ("SearchNodes", searching),
         ("ResolveNodes", resolving),
+        ("SearchText", finding_lines),
         ("ExpandDependencyTree", expanding),
         ("FindPaths", pathfinding),
         ("FetchNodeTexts", fetching),

@@ -196,6 +196,16 @@ def requests(scope: Scope, caller: Caller, draw: st.DrawFn, ids: list[str]) -> I
         **common, names=draw(st.lists(st.sampled_from((*NAMES, *ids)), min_size=1, max_size=3)), max_nodes=8
     )
     yield f"{RETRIEVAL}ResolveNodes", named.SerializeToString()
+    lines = retrieval_pb2.SearchTextRequest(
+        **common,
+        pattern=draw(st.sampled_from((*WORDS, "e", ".*", "^", "[a-f]+ ?"))),
+        regex=draw(st.booleans()),
+        ignore_case=draw(st.booleans()),
+        multiline=draw(st.booleans()),
+        max_matches=draw(st.integers(min_value=1, max_value=8)),
+        context_lines=draw(st.integers(min_value=0, max_value=2)),
+    )
+    yield f"{RETRIEVAL}SearchText", lines.SerializeToString()
     seeds = draw(st.lists(st.sampled_from(ids), min_size=1, max_size=4))
     expand = retrieval_pb2.ExpandDependencyTreeRequest(
         **common,

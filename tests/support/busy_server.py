@@ -61,6 +61,9 @@ class BusyServer(retrieval_pb2_grpc.RetrievalServiceServicer):
     def ResolveNodes(self, request: object, context: grpc.ServicerContext) -> retrieval_pb2.ResolveNodesResponse:
         return self._answer("ResolveNodes", context, retrieval_pb2.ResolveNodesResponse())
 
+    def SearchText(self, request: object, context: grpc.ServicerContext) -> retrieval_pb2.SearchTextResponse:
+        return self._answer("SearchText", context, retrieval_pb2.SearchTextResponse())
+
     def ExpandDependencyTree(
         self, request: object, context: grpc.ServicerContext
     ) -> retrieval_pb2.ExpandDependencyTreeResponse:

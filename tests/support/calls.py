@@ -11,6 +11,7 @@ from groundwire_server.domain.query.query import QueryRequest
 from groundwire_server.domain.query.query_result import QueryResult
 from groundwire_server.domain.search.resolution import ResolveRequest, ResolveResult
 from groundwire_server.domain.search.search import SearchRequest, SearchResult
+from groundwire_server.domain.text_search.text_search import TextSearchRequest, TextSearchResult
 from groundwire_server.domain.texts.texts import FetchRequest, FetchResult
 from groundwire_server.engine.engine import RetrievalEngine
 from groundwire_server.execution.call import Call, Checkpoint
@@ -60,6 +61,10 @@ class PlainEngine:
     def resolve(self, request: ResolveRequest, checkpoint: Checkpoint) -> ResolveResult:
         """See `RetrievalEngine.resolve`."""
         return done(self.engine.resolve(request, PlainCall(checkpoint)))
+
+    def search_text(self, request: TextSearchRequest, checkpoint: Checkpoint) -> TextSearchResult:
+        """As `RetrievalEngine.search_text`."""
+        return done(self.engine.search_text(request, PlainCall(checkpoint)))
 
     def expand(self, request: ExpandRequest, checkpoint: Checkpoint) -> Expansion:
         """See `RetrievalEngine.expand`."""

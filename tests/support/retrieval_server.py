@@ -54,6 +54,11 @@ class WorldServer(retrieval_pb2_grpc.RetrievalServiceServicer, query_pb2_grpc.Qu
             index=index,
         )
 
+    def SearchText(
+        self, request: retrieval_pb2.SearchTextRequest, context: grpc.ServicerContext
+    ) -> retrieval_pb2.SearchTextResponse:
+        return retrieval_pb2.SearchTextResponse(index=self._seen(request, request.scope))
+
     def ExpandDependencyTree(
         self, request: retrieval_pb2.ExpandDependencyTreeRequest, context: grpc.ServicerContext
     ) -> retrieval_pb2.ExpandDependencyTreeResponse:

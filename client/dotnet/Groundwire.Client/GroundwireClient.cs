@@ -147,6 +147,12 @@ public sealed class GroundwireClient
         ResolveNodesRequest request, TimeSpan? timeout = null, CancellationToken cancellationToken = default) =>
         CallAsync("ResolveNodes", retrieval.ResolveNodesAsync, request, timeout, cancellationToken);
 
+    /// <summary>Finds the lines of files that a text or a regular expression matches.</summary>
+    /// <inheritdoc cref="QueryAsync"/>
+    public Task<SearchTextResponse> SearchTextAsync(
+        SearchTextRequest request, TimeSpan? timeout = null, CancellationToken cancellationToken = default) =>
+        CallAsync("SearchText", retrieval.SearchTextAsync, request, timeout, cancellationToken);
+
     /// <summary>Walks the dependency graph breadth first from seeds.</summary>
     /// <inheritdoc cref="QueryAsync"/>
     public Task<ExpandDependencyTreeResponse> ExpandDependencyTreeAsync(

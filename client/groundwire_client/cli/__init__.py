@@ -14,6 +14,7 @@ from groundwire_client.cli._commands import expand, fetch, paths, search
 from groundwire_client.cli._evaluate_command import evaluate
 from groundwire_client.cli._evidence_command import evidence
 from groundwire_client.cli._filter_options import FilterOptions
+from groundwire_client.cli._grep_command import grep
 from groundwire_client.cli._names import print_notes, unknown_names
 from groundwire_client.cli._options import AccessOptions, ConnectionOptions, with_options
 from groundwire_client.cli._parts import indexes, place
@@ -62,7 +63,7 @@ __all__ = [
 
 def register(app: typer.Typer) -> None:
     """Adds the commands to `app`."""
-    for command in (evidence, query, search, expand, paths, fetch, evaluate):
+    for command in (evidence, query, search, grep, expand, paths, fetch, evaluate):
         app.command()(command)
 
 

@@ -52,6 +52,9 @@ def evidence(
         ),
     ] = None,
     rerank: Annotated[bool, typer.Option("--rerank", help="Let the server rerank the best matches.")] = False,
+    history: Annotated[
+        bool, typer.Option("--history", help="Show older definitions too, such as those in migration scripts.")
+    ] = False,
     explain: Annotated[bool, typer.Option("--explain", help="Say below why each passage is there.")] = False,
 ) -> None:
     """Answer a question with passages that fit a prompt: what matches it best, and what that leads to."""
@@ -67,6 +70,7 @@ def evidence(
                 graph_share=graph_share,
                 retrievers=[choices(Retriever)[name] for name in retriever or ()],
                 rerank=rerank,
+                history=history,
                 explain=explain,
                 filter=narrowing.filter,
                 lifecycle=narrowing.lifecycle,

@@ -12,6 +12,7 @@ _OPTIONS: Mapping[str, str] = {
     "access.tenant_id": "--tenant",
     "diversify_strength": "--diversify",
     "explain": "--explain",
+    "context_lines": "--context",
     "edge_allowlist": "--edge-type",
     "filter.collection_ids": "--collection",
     "filter.corpus_types": "--corpus-type",
@@ -30,6 +31,7 @@ _OPTIONS: Mapping[str, str] = {
     "freshness_weight": "--freshness",
     "from_ids": "--from",
     "max_depth": "--depth",
+    "pattern": "PATTERN",
     "phrasings": "--phrasing",
     "prioritization_mode": "--mode",
     "retrievers": "--retriever",
@@ -44,7 +46,7 @@ _OPTIONS: Mapping[str, str] = {
 """The options of fields that are named otherwise, or in several commands."""
 _SAME_NAME = frozenset(
     """alpha budget_tokens direction doc_class fusion graph_share lex_limit lifecycle max_candidates max_chars max_hops
-    max_nodes max_paths min_confidence min_sim now phrase process rerank rrf_k top_k trgm_limit vec_limit
+    max_matches max_nodes max_paths min_confidence min_sim now phrase process rerank rrf_k top_k trgm_limit vec_limit
     workflow_id""".split()
 )
 """The fields whose options have the same name, with hyphens."""
@@ -62,6 +64,7 @@ CURES: Mapping[str, str] = {
     "LIFECYCLE_NOT_GRANTED": "leave out --lifecycle, or give an --acl-tag or token that is granted it",
     "PHRASING_NOT_CONFIGURED": "give --phrasing instead of --phrase",
     "RERANKER_NOT_CONFIGURED": "leave out --rerank, or start the server with `groundwire serve --reranker`",
+    "SOURCES_MISSING": "search by words: `search --type bm25`, `query --retriever bm25_code`",
     "VECTORS_MISSING": "search by words: `search --type bm25`, `query --retriever bm25_code`",
 }
 """What to do at the command line about an error, by its reason."""

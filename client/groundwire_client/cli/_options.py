@@ -17,6 +17,7 @@ from groundwire.v1.retrieval_pb2 import (
     FetchNodeTextsResponse,
     FindPathsResponse,
     SearchNodesResponse,
+    SearchTextResponse,
 )
 from groundwire.v1.scope_pb2 import AccessContext, Bound, IndexScope, NodeFilter
 from groundwire_client._async_client import AsyncGroundwireClient
@@ -39,6 +40,7 @@ _Result = TypeVar("_Result")
 _Response = TypeVar(
     "_Response",
     SearchNodesResponse,
+    SearchTextResponse,
     ExpandDependencyTreeResponse,
     FindPathsResponse,
     FetchNodeTextsResponse,

@@ -97,6 +97,9 @@ def query(
     graph: Annotated[bool, _around("--graph", help="Show the services around the matches.")] = False,
     texts: Annotated[bool, typer.Option("--texts", help="Print the texts as well.")] = False,
     explain: Annotated[bool, typer.Option("--explain", help="Show how the answer was made.")] = False,
+    history: Annotated[
+        bool, _tuning("--history", help="Let older definitions, such as those in migrations, follow the current one.")
+    ] = False,
     budget_tokens: Annotated[
         int | None, typer.Option(help="The most tokens of texts in all.", show_default="all that fit into the response")
     ] = None,
@@ -136,6 +139,7 @@ def query(
             fusion=choices(FusionMode)[fusion] if fusion else FusionMode.FUSION_MODE_UNSPECIFIED,
             rrf_k=rrf_k,
             rerank=rerank,
+            history=history,
             freshness_half_life_days=half_life,
             freshness_weight=freshness,
             now=now,

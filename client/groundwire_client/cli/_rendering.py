@@ -27,6 +27,7 @@ from groundwire.v1.retrieval_pb2 import (
     SearchHit,
     SearchNodesResponse,
     SearchPath,
+    SearchTextResponse,
     SearchType,
 )
 from groundwire.v1.scope_pb2 import IndexScope
@@ -70,6 +71,7 @@ def print_json(response: Message) -> None:
 
 def print_ids(
     response: SearchNodesResponse
+    | SearchTextResponse
     | GatherEvidenceResponse
     | QueryResponse
     | ExpandDependencyTreeResponse
@@ -79,6 +81,8 @@ def print_ids(
     """The ids of the nodes of a response, one a line, as `expand -` and `fetch -` read them."""
     if isinstance(response, SearchNodesResponse | QueryResponse | GatherEvidenceResponse):
         node_ids = ids(response)
+    elif isinstance(response, SearchTextResponse):
+        node_ids = list(dict.fromkeys(match.node_id for match in response.matches))
     else:
         node_ids = [n.id for n in (response.texts if isinstance(response, FetchNodeTextsResponse) else response.nodes)]
     for name in node_ids:

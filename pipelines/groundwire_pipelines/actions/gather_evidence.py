@@ -48,6 +48,8 @@ class GatherSettings(StepSettings):
     graph_share: Annotated[float | None, Field(ge=0, le=1)] = None
     """The share of the budget that is open to nodes which edges join to the best matches; the server's default when
     absent, 0 to follow no edge."""
+    history: bool = False
+    """True to show older definitions of an object after the current one; else they are counted with it."""
     budget_factor: Annotated[int, Field(ge=1, le=100)] = 1
     """How many times max_context_tokens the evidence may take; more than 1 if a later step summarises it."""
     filter: FilterKey = None
@@ -83,6 +85,7 @@ async def _gather(step: GatherSettings, state: PipelineState, runtime: Runtime) 
             phrasings=parsed.phrasings,
             shown_ids=earlier_ids(state),
             graph_share=step.graph_share,
+            history=step.history,
             rerank=_reranks(step, state),
             retrievers=_retrievers(step, state, runtime.settings),
             filter=filter,

@@ -54,6 +54,7 @@ async def _query(step: QuerySettings, state: PipelineState, runtime: Runtime) ->
             freshness_half_life_days=step.freshness_half_life_days,
             freshness_weight=step.freshness_weight,
             include_parents=step.include_parents,
+            history=step.history,
             include_neighbors=step.include_neighbors,
             expand_graph=step.expand_graph,
             not_found_when_empty=step.not_found_when_empty and not reason,

@@ -83,6 +83,8 @@ class QuerySettings(HybridSettings):
     """True if a top_k above the server's maximum is lowered to it; else the server refuses it."""
     budget_tokens: Annotated[Annotated[int, Field(ge=1)] | None, at_least_one("budget-not-positive")] = None
     """The most tokens in all; 70 % of max_context_tokens, rounded down, when absent."""
+    history: bool = False
+    """True if older definitions of an object follow the current one by their own scores; else these are halved."""
     expand_graph: bool = False
     """True to return the services around the matches as well; a render step lists them below the texts."""
     not_found_when_empty: bool = False

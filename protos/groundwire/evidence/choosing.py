@@ -10,8 +10,10 @@ from groundwire.evidence.question_words import QuestionWords, has_word
 
 LINK_SOURCES = 3
 """The edges of this many matches add nodes."""
-_INVERSE_TYPES = frozenset({"contains", "implementedby", "overriddenby", "specializedby", "runby", "redefinedby"})
+_INVERSE_TYPES = frozenset({"contains", "implementedby", "overriddenby", "specializedby", "runby"})
 """Edges that say again what the edge in the other direction says, and those from a whole to its part."""
+_NEWER = "redefinedby"
+"""The type of edges from an older definition of an object to the current one."""
 _TYPE_WEIGHTS: Mapping[str, float] = {
     "calls": 1.0,
     "implements": 1.0,
@@ -54,7 +56,6 @@ _MOST_DEFINITIONS, _MOST_USES = 4, 4
 """The most definitions of all names, and the most uses of each."""
 _LEAST_LINK = 0.1
 _SAME_AS = frozenset({"implements", "overrides"})
-_NEWER = "redefinedby"
 _SURE = 0.8
 """The least confidence of an edge that says which definition is current."""
 
@@ -130,12 +131,14 @@ def choose(
     mentioning: Iterable[EvidenceNode],
     edges: Sequence[EvidenceEdge],
     question: QuestionNames,
+    *,
+    with_history: bool = False,
 ) -> Choice:
     """Chooses among matches, best first, nodes that edges join to them, and nodes that mention names of the question.
 
     Nodes that say what a better one says are left out and counted with it: a node with the same text, an older
     definition of an object, and a member of an interface beside its only implementation. An outline is left out if
-    exactly one node within it matches.
+    exactly one node within it matches. With `with_history` older definitions stay.
     """
     best = max((match.score for match in matches), default=0.0)
     candidates = [
@@ -147,13 +150,13 @@ def choose(
         )
         for rank, match in enumerate(matches, start=1)
     ]
-    distinct, dropped = _without_repeats(candidates, edges)
+    distinct, dropped = _without_repeats(candidates, edges, with_history)
     kept = _without_containers(distinct)
     kept_ids = {candidate.node.id for candidate in kept}
     dropped |= {candidate.node.id for candidate in distinct} - kept_ids
     sources = kept[:LINK_SOURCES]
     nodes = {node.id: node for node in linked} | {candidate.node.id: candidate.node for candidate in kept}
-    printable = shown_edges(edges)
+    printable = shown_edges(edges, with_history=with_history)
     return Choice(
         kept,
         _linked(sources, nodes, printable, dropped, question.words),
@@ -169,24 +172,25 @@ def best_linked(
 
     Args:
         source_values: The scores of the best matches as shares of the highest, by id.
-        edges: The edges around them.
+        edges: The edges around them that evidence may print.
         names: The name and path of each node at the other end of an edge, by id.
         words: The words of the question.
     """
     values: dict[str, float] = {}
-    for link in _links(source_values, shown_edges(edges)):
+    for link in _links(source_values, edges):
         if link.other_id in names:
             value = link.value * _weight_of_words(words, names[link.other_id])
             values[link.other_id] = max(values.get(link.other_id, 0.0), value)
     return sorted(values, key=lambda node_id: (-values[node_id], node_id))[:_MOST_LINKED]
 
 
-def shown_edges(edges: Iterable[EvidenceEdge]) -> list[EvidenceEdge]:
-    """The edges that evidence prints, each once, in a total order."""
+def shown_edges(edges: Iterable[EvidenceEdge], *, with_history: bool = False) -> list[EvidenceEdge]:
+    """The edges that evidence prints, each once, in a total order; those from older definitions `with_history` only."""
+    left_out = _INVERSE_TYPES if with_history else _INVERSE_TYPES | {_NEWER}
     kept = {
         (edge.from_id, edge.to_id, edge.edge_type, edge.line): edge
         for edge in edges
-        if edge.edge_type.casefold() not in _INVERSE_TYPES
+        if edge.edge_type.casefold() not in left_out
     }
     return [kept[key] for key in sorted(kept)]
 
@@ -213,11 +217,11 @@ def _mentioning(
 
 
 def _without_repeats(
-    candidates: Sequence[Candidate], edges: Sequence[EvidenceEdge]
+    candidates: Sequence[Candidate], edges: Sequence[EvidenceEdge], with_history: bool
 ) -> tuple[list[Candidate], set[str]]:
     """The candidates without those that say what another one says; and the ids of the ones left out."""
     by_id = {candidate.node.id: candidate for candidate in candidates}
-    newer = _newer_definitions(by_id, edges)
+    newer = {} if with_history else _newer_definitions(by_id, edges)
     speaks_for = _only_implementations(by_id, edges) | newer
     older = Counter(_last_of_chain(node_id, newer) for node_id in newer)
     by_text: dict[str, str] = {}

@@ -156,6 +156,10 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     """UNAVAILABLE. The configured phrasing service cannot be reached, takes too long, refuses the request, or returns no
     phrasing. Ask again, or send `phrasings`.
     """
+    ERROR_REASON_SOURCES_MISSING: _ErrorReason.ValueType  # 34
+    """FAILED_PRECONDITION. SearchText of an index without the texts of files, as one in Milvus is. Search by words, or
+    serve the index from a folder. Metadata: `active_index`.
+    """
 
 class ErrorReason(_ErrorReason, metaclass=_ErrorReasonEnumTypeWrapper):
     """Every error carries a google.rpc.Status (trailer `grpc-status-details-bin`) with a google.rpc.ErrorInfo whose
@@ -309,5 +313,9 @@ ERROR_REASON_PHRASING_NOT_CONFIGURED: ErrorReason.ValueType  # 32
 ERROR_REASON_PHRASING_UNAVAILABLE: ErrorReason.ValueType  # 33
 """UNAVAILABLE. The configured phrasing service cannot be reached, takes too long, refuses the request, or returns no
 phrasing. Ask again, or send `phrasings`.
+"""
+ERROR_REASON_SOURCES_MISSING: ErrorReason.ValueType  # 34
+"""FAILED_PRECONDITION. SearchText of an index without the texts of files, as one in Milvus is. Search by words, or
+serve the index from a folder. Metadata: `active_index`.
 """
 Global___ErrorReason: _TypeAlias = ErrorReason  # noqa: Y015

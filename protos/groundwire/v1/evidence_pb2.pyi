@@ -77,6 +77,7 @@ class GatherEvidenceRequest(_message.Message):
     QUERY_VECTOR_FIELD_NUMBER: _builtins.int
     NOW_FIELD_NUMBER: _builtins.int
     PHRASE_FIELD_NUMBER: _builtins.int
+    HISTORY_FIELD_NUMBER: _builtins.int
     question: _builtins.str
     """The question, as people ask it or in the words of code. Required and not blank. At most 8,192 characters together
     with `phrasings`.
@@ -97,6 +98,10 @@ class GatherEvidenceRequest(_message.Message):
     """Lets the server's phrasing service, a language model, write phrasings; they are added to those of the request. The
     server must have one configured, and sends it the question, but no code. A model may answer another time in
     another way: send the `phrasings` of a response in place of this, and the evidence is the same.
+    """
+    history: _builtins.bool
+    """Shows older definitions of an object, such as those in migration scripts, after its current definition, as matches
+    and as what edges `RedefinedBy` join to it. Without it they are counted in `copies` of the current one.
     """
     @_builtins.property
     def scope(self) -> _scope_pb2.IndexScope:
@@ -162,10 +167,11 @@ class GatherEvidenceRequest(_message.Message):
         query_vector: _abc.Iterable[_builtins.float] | None = ...,
         now: _timestamp_pb2.Timestamp | None = ...,
         phrase: _builtins.bool = ...,
+        history: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_graph_share", b"_graph_share", "access", b"access", "filter", b"filter", "graph_share", b"graph_share", "now", b"now", "scope", b"scope"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_graph_share", b"_graph_share", "access", b"access", "budget_tokens", b"budget_tokens", "explain", b"explain", "filter", b"filter", "graph_share", b"graph_share", "lifecycle", b"lifecycle", "now", b"now", "phrase", b"phrase", "phrasings", b"phrasings", "query_vector", b"query_vector", "question", b"question", "rerank", b"rerank", "retrievers", b"retrievers", "scope", b"scope", "scopes", b"scopes", "shown_ids", b"shown_ids"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_graph_share", b"_graph_share", "access", b"access", "budget_tokens", b"budget_tokens", "explain", b"explain", "filter", b"filter", "graph_share", b"graph_share", "history", b"history", "lifecycle", b"lifecycle", "now", b"now", "phrase", b"phrase", "phrasings", b"phrasings", "query_vector", b"query_vector", "question", b"question", "rerank", b"rerank", "retrievers", b"retrievers", "scope", b"scope", "scopes", b"scopes", "shown_ids", b"shown_ids"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__graph_share: _TypeAlias = _typing.Literal["graph_share"]  # noqa: Y015
     _WhichOneofArgType__graph_share: _TypeAlias = _typing.Literal["_graph_share", b"_graph_share"]  # noqa: Y015
@@ -331,8 +337,8 @@ class Passage(_message.Message):
     node_token_count: _builtins.int
     """The tokens of the node's whole text."""
     copies: _builtins.int
-    """How many nodes say the same and are left out: nodes with the same text, older definitions of the object, and the
-    declaration in an interface whose only implementation this is.
+    """How many nodes say the same and are left out: nodes with the same text, older definitions of the object unless the
+    request has `history`, and the declaration in an interface whose only implementation this is.
     """
     is_test: _builtins.bool
     """True when the node is a test."""

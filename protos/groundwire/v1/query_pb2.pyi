@@ -255,7 +255,8 @@ class RankingParameters(_message.Message):
     """Multiplies the score of an older definition of an object whose current definition is a candidate too. The index
     states which one is current: `RedefinedBy` edges of confidence 0.8 or more lead to it. It is 0.5. The current
     definition's score is at least that of every older one before this. No effect where no two candidates define one
-    object, when the query is a path or a quotation, or when the request's `fusion` sets the order.
+    object, when the query is a path or a quotation, or when the request's `fusion` sets the order. It is 0.95 for a
+    request with `history`.
     """
     @_builtins.property
     def purpose_factors(self) -> _containers.RepeatedCompositeFieldContainer[Global___PurposeFactor]:
@@ -382,6 +383,7 @@ class QueryRequest(_message.Message):
     BUDGET_TOKENS_FIELD_NUMBER: _builtins.int
     CAP_TOP_K_FIELD_NUMBER: _builtins.int
     SCOPES_FIELD_NUMBER: _builtins.int
+    HISTORY_FIELD_NUMBER: _builtins.int
     query: _builtins.str
     """The text to search for: natural language, code, names or paths; at most 8,192 characters. Required and not blank."""
     top_k: _builtins.int
@@ -438,6 +440,10 @@ class QueryRequest(_message.Message):
     cap_top_k: _builtins.bool
     """Lowers a `top_k` above the server's maximum to this maximum, instead of refusing the request: for callers that want
     many matches and do not know the maximum. `meta.top_k_effective` has what was used.
+    """
+    history: _builtins.bool
+    """Older definitions of an object, such as those in migration scripts, follow its current definition by their own
+    scores: `older_definition_factor` is then 0.95. Without it they are lowered by half.
     """
     @_builtins.property
     def scope(self) -> _scope_pb2.IndexScope:
@@ -508,10 +514,11 @@ class QueryRequest(_message.Message):
         budget_tokens: _builtins.int | None = ...,
         cap_top_k: _builtins.bool = ...,
         scopes: _abc.Iterable[_scope_pb2.IndexScope] | None = ...,
+        history: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_budget_tokens", b"_budget_tokens", "_freshness_half_life_days", b"_freshness_half_life_days", "_freshness_weight", b"_freshness_weight", "_include_parents", b"_include_parents", "_rrf_k", b"_rrf_k", "_top_k", b"_top_k", "access", b"access", "budget_tokens", b"budget_tokens", "filter", b"filter", "freshness_half_life_days", b"freshness_half_life_days", "freshness_weight", b"freshness_weight", "hybrid", b"hybrid", "include_parents", b"include_parents", "now", b"now", "rrf_k", b"rrf_k", "scope", b"scope", "top_k", b"top_k"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_budget_tokens", b"_budget_tokens", "_freshness_half_life_days", b"_freshness_half_life_days", "_freshness_weight", b"_freshness_weight", "_include_parents", b"_include_parents", "_rrf_k", b"_rrf_k", "_top_k", b"_top_k", "access", b"access", "budget_tokens", b"budget_tokens", "cap_top_k", b"cap_top_k", "doc_class", b"doc_class", "expand_graph", b"expand_graph", "filter", b"filter", "freshness_half_life_days", b"freshness_half_life_days", "freshness_weight", b"freshness_weight", "fusion", b"fusion", "hybrid", b"hybrid", "include_neighbors", b"include_neighbors", "include_parents", b"include_parents", "lifecycle", b"lifecycle", "not_found_when_empty", b"not_found_when_empty", "now", b"now", "process", b"process", "query", b"query", "query_vector", b"query_vector", "rerank", b"rerank", "retrievers", b"retrievers", "rrf_k", b"rrf_k", "scope", b"scope", "scopes", b"scopes", "top_k", b"top_k", "workflow_id", b"workflow_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_budget_tokens", b"_budget_tokens", "_freshness_half_life_days", b"_freshness_half_life_days", "_freshness_weight", b"_freshness_weight", "_include_parents", b"_include_parents", "_rrf_k", b"_rrf_k", "_top_k", b"_top_k", "access", b"access", "budget_tokens", b"budget_tokens", "cap_top_k", b"cap_top_k", "doc_class", b"doc_class", "expand_graph", b"expand_graph", "filter", b"filter", "freshness_half_life_days", b"freshness_half_life_days", "freshness_weight", b"freshness_weight", "fusion", b"fusion", "history", b"history", "hybrid", b"hybrid", "include_neighbors", b"include_neighbors", "include_parents", b"include_parents", "lifecycle", b"lifecycle", "not_found_when_empty", b"not_found_when_empty", "now", b"now", "process", b"process", "query", b"query", "query_vector", b"query_vector", "rerank", b"rerank", "retrievers", b"retrievers", "rrf_k", b"rrf_k", "scope", b"scope", "scopes", b"scopes", "top_k", b"top_k", "workflow_id", b"workflow_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__budget_tokens: _TypeAlias = _typing.Literal["budget_tokens"]  # noqa: Y015
     _WhichOneofArgType__budget_tokens: _TypeAlias = _typing.Literal["_budget_tokens", b"_budget_tokens"]  # noqa: Y015

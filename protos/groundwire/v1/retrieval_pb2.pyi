@@ -900,6 +900,258 @@ class ResolveNodesResponse(_message.Message):
 Global___ResolveNodesResponse: _TypeAlias = ResolveNodesResponse  # noqa: Y015
 
 @_typing.final
+class SearchTextRequest(_message.Message):
+    """A search for lines. A line belongs to the innermost node around it, or to the first node of its file where none is
+    around it: the caller sees the lines of the nodes that it may see and that pass the filter.
+    """
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SCOPE_FIELD_NUMBER: _builtins.int
+    ACCESS_FIELD_NUMBER: _builtins.int
+    FILTER_FIELD_NUMBER: _builtins.int
+    PATTERN_FIELD_NUMBER: _builtins.int
+    REGEX_FIELD_NUMBER: _builtins.int
+    IGNORE_CASE_FIELD_NUMBER: _builtins.int
+    WHOLE_WORDS_FIELD_NUMBER: _builtins.int
+    MULTILINE_FIELD_NUMBER: _builtins.int
+    MAX_MATCHES_FIELD_NUMBER: _builtins.int
+    CONTEXT_LINES_FIELD_NUMBER: _builtins.int
+    LIFECYCLE_FIELD_NUMBER: _builtins.int
+    SCOPES_FIELD_NUMBER: _builtins.int
+    pattern: _builtins.str
+    """The text to look for, or with `regex` the regular expression: 1 to 1,000 characters. Required. Files are searched
+    as UTF-8, whatever their encoding is, and each line ends with a line feed.
+    """
+    regex: _builtins.bool
+    """The pattern is a regular expression in the syntax of RE2. It has no lookaround and no backreferences, and a search
+    takes time linear in the text. `^` and `$` match at the ends of each line.
+    """
+    ignore_case: _builtins.bool
+    """Letters match in either case."""
+    whole_words: _builtins.bool
+    """A match begins and ends at the border of a word, whose characters are the letters of ASCII, digits and `_`."""
+    multiline: _builtins.bool
+    """A match may hold line feeds, and then counts as its first line. Otherwise each line is searched by itself."""
+    max_matches: _builtins.int
+    """The most matching lines to return: 1 to 1,000. Required."""
+    context_lines: _builtins.int
+    """The lines to return before and after each match: 0 to 10."""
+    lifecycle: _scope_pb2.Lifecycle.ValueType
+    """Which nodes the call is about; see Lifecycle for who may ask for anything but ACTIVE. Unspecified: ACTIVE."""
+    @_builtins.property
+    def scope(self) -> _scope_pb2.IndexScope:
+        """Where to search. Required without `scopes`, else absent."""
+
+    @_builtins.property
+    def access(self) -> _scope_pb2.AccessContext:
+        """Limits what the caller may see; AccessContext states what applies without it."""
+
+    @_builtins.property
+    def filter(self) -> _scope_pb2.NodeFilter:
+        """Narrows the search to the lines of nodes that pass, such as by path, language and kind. Absent: no filter."""
+
+    @_builtins.property
+    def scopes(self) -> _containers.RepeatedCompositeFieldContainer[_scope_pb2.IndexScope]:
+        """Where to search instead of in one `scope`; see SearchNodesRequest."""
+
+    def __init__(
+        self,
+        *,
+        scope: _scope_pb2.IndexScope | None = ...,
+        access: _scope_pb2.AccessContext | None = ...,
+        filter: _scope_pb2.NodeFilter | None = ...,
+        pattern: _builtins.str = ...,
+        regex: _builtins.bool = ...,
+        ignore_case: _builtins.bool = ...,
+        whole_words: _builtins.bool = ...,
+        multiline: _builtins.bool = ...,
+        max_matches: _builtins.int = ...,
+        context_lines: _builtins.int = ...,
+        lifecycle: _scope_pb2.Lifecycle.ValueType = ...,
+        scopes: _abc.Iterable[_scope_pb2.IndexScope] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["access", b"access", "filter", b"filter", "scope", b"scope"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["access", b"access", "context_lines", b"context_lines", "filter", b"filter", "ignore_case", b"ignore_case", "lifecycle", b"lifecycle", "max_matches", b"max_matches", "multiline", b"multiline", "pattern", b"pattern", "regex", b"regex", "scope", b"scope", "scopes", b"scopes", "whole_words", b"whole_words"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___SearchTextRequest: _TypeAlias = SearchTextRequest  # noqa: Y015
+
+@_typing.final
+class LineMatch(_message.Message):
+    """A line that matches. With `multiline`, the first line of a match."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PATH_FIELD_NUMBER: _builtins.int
+    LINE_FIELD_NUMBER: _builtins.int
+    COLUMN_FIELD_NUMBER: _builtins.int
+    LENGTH_FIELD_NUMBER: _builtins.int
+    TEXT_FIELD_NUMBER: _builtins.int
+    TEXT_COLUMN_FIELD_NUMBER: _builtins.int
+    BEFORE_FIELD_NUMBER: _builtins.int
+    AFTER_FIELD_NUMBER: _builtins.int
+    NODE_ID_FIELD_NUMBER: _builtins.int
+    SYMBOL_FIELD_NUMBER: _builtins.int
+    KIND_FIELD_NUMBER: _builtins.int
+    IS_TEST_FIELD_NUMBER: _builtins.int
+    IS_GENERATED_FIELD_NUMBER: _builtins.int
+    SCOPE_FIELD_NUMBER: _builtins.int
+    END_LINE_FIELD_NUMBER: _builtins.int
+    path: _builtins.str
+    """The path of the file within the source, with forward slashes; empty when unknown."""
+    line: _builtins.int
+    """The number of the line, 1-based. In a source without lines, the number within the node's text."""
+    column: _builtins.int
+    """The number of the first matching character in the line, 1-based, in Unicode code points."""
+    length: _builtins.int
+    """The characters of the match in Unicode code points, line feeds included; 0 for an empty match."""
+    text: _builtins.str
+    """The line without its end. Of a line of more than 400 characters, the 400 around the beginning of the match."""
+    text_column: _builtins.int
+    """The number of the first character of `text` in the line: 1 unless the beginning was cut."""
+    node_id: _builtins.str
+    """The canonical id of the node that holds the line."""
+    symbol: _builtins.str
+    """That node's symbol, such as `InvoiceService.Create`; empty when it has none."""
+    kind: _builtins.str
+    """The language or corpus of that node, such as `cs`, `sql`, `md`."""
+    is_test: _builtins.bool
+    """True when that node is a test."""
+    is_generated: _builtins.bool
+    """True when a tool generated that node."""
+    end_line: _builtins.int
+    """The number of the line that the match ends in; `line` unless the match holds line feeds."""
+    @_builtins.property
+    def before(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """The lines before the match that the caller may see too, up to `context_lines`, each cut to 400 characters."""
+
+    @_builtins.property
+    def after(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """The lines after the last line of the match, likewise."""
+
+    @_builtins.property
+    def scope(self) -> _scope_pb2.IndexScope:
+        """The repository, branch and version that it is in. Filled only for `scopes`."""
+
+    def __init__(
+        self,
+        *,
+        path: _builtins.str = ...,
+        line: _builtins.int = ...,
+        column: _builtins.int = ...,
+        length: _builtins.int = ...,
+        text: _builtins.str = ...,
+        text_column: _builtins.int = ...,
+        before: _abc.Iterable[_builtins.str] | None = ...,
+        after: _abc.Iterable[_builtins.str] | None = ...,
+        node_id: _builtins.str = ...,
+        symbol: _builtins.str = ...,
+        kind: _builtins.str = ...,
+        is_test: _builtins.bool = ...,
+        is_generated: _builtins.bool = ...,
+        scope: _scope_pb2.IndexScope | None = ...,
+        end_line: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["scope", b"scope"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["after", b"after", "before", b"before", "column", b"column", "end_line", b"end_line", "is_generated", b"is_generated", "is_test", b"is_test", "kind", b"kind", "length", b"length", "line", b"line", "node_id", b"node_id", "path", b"path", "scope", b"scope", "symbol", b"symbol", "text", b"text", "text_column", b"text_column"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___LineMatch: _TypeAlias = LineMatch  # noqa: Y015
+
+@_typing.final
+class FileMatches(_message.Message):
+    """How many lines of a file match."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PATH_FIELD_NUMBER: _builtins.int
+    LINE_COUNT_FIELD_NUMBER: _builtins.int
+    SCOPE_FIELD_NUMBER: _builtins.int
+    path: _builtins.str
+    """The path of the file within the source; empty when unknown."""
+    line_count: _builtins.int
+    """The matching lines, returned or not."""
+    @_builtins.property
+    def scope(self) -> _scope_pb2.IndexScope:
+        """The repository, branch and version that it is in. Filled only for `scopes`."""
+
+    def __init__(
+        self,
+        *,
+        path: _builtins.str = ...,
+        line_count: _builtins.int = ...,
+        scope: _scope_pb2.IndexScope | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["scope", b"scope"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["line_count", b"line_count", "path", b"path", "scope", b"scope"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___FileMatches: _TypeAlias = FileMatches  # noqa: Y015
+
+@_typing.final
+class SearchTextResponse(_message.Message):
+    """The matching lines, by repository, branch, path and line."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    MATCHES_FIELD_NUMBER: _builtins.int
+    FILES_FIELD_NUMBER: _builtins.int
+    LINE_COUNT_FIELD_NUMBER: _builtins.int
+    FILE_COUNT_FIELD_NUMBER: _builtins.int
+    COMPLETE_FIELD_NUMBER: _builtins.int
+    STOPPED_FIELD_NUMBER: _builtins.int
+    INDEX_FIELD_NUMBER: _builtins.int
+    SCOPES_FIELD_NUMBER: _builtins.int
+    line_count: _builtins.int
+    """How many lines match, returned or not."""
+    file_count: _builtins.int
+    """How many files these lines are in."""
+    complete: _builtins.bool
+    """True when `matches` has all matching lines."""
+    stopped: _builtins.bool
+    """True when the search ended after 10,000 matching lines: the counts are then of these alone."""
+    index: _builtins.str
+    """The index version that answered; empty for `scopes`."""
+    @_builtins.property
+    def matches(self) -> _containers.RepeatedCompositeFieldContainer[Global___LineMatch]:
+        """The first matching lines: at most `max_matches`, and fewer when more would make the response larger than 4 MiB."""
+
+    @_builtins.property
+    def files(self) -> _containers.RepeatedCompositeFieldContainer[Global___FileMatches]:
+        """The files with matching lines, in the same order, as many as the response has room for beside `matches`."""
+
+    @_builtins.property
+    def scopes(self) -> _containers.RepeatedCompositeFieldContainer[_scope_pb2.IndexScope]:
+        """The index versions that answered a request with `scopes`; see SearchNodesResponse."""
+
+    def __init__(
+        self,
+        *,
+        matches: _abc.Iterable[Global___LineMatch] | None = ...,
+        files: _abc.Iterable[Global___FileMatches] | None = ...,
+        line_count: _builtins.int = ...,
+        file_count: _builtins.int = ...,
+        complete: _builtins.bool = ...,
+        stopped: _builtins.bool = ...,
+        index: _builtins.str = ...,
+        scopes: _abc.Iterable[_scope_pb2.IndexScope] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["complete", b"complete", "file_count", b"file_count", "files", b"files", "index", b"index", "line_count", b"line_count", "matches", b"matches", "scopes", b"scopes", "stopped", b"stopped"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___SearchTextResponse: _TypeAlias = SearchTextResponse  # noqa: Y015
+
+@_typing.final
 class ExpandDependencyTreeRequest(_message.Message):
     """A walk of the dependency graph."""
 

@@ -27,9 +27,10 @@ if _version_not_supported:
 
 class RetrievalServiceStub(object):
     """The steps of finding evidence for a question, each as a call. SearchNodes selects nodes that match a text.
-    ResolveNodes selects those that names mean. ExpandDependencyTree walks the dependency graph from nodes. FindPaths
-    finds the paths between two sets of nodes. FetchNodeTexts returns the texts that fit a budget. Only FetchNodeTexts
-    returns text. Each call enforces scope and access by itself, whatever ids the caller passes.
+    ResolveNodes selects those that names mean. SearchText finds lines, as grep does. ExpandDependencyTree walks the
+    dependency graph from nodes. FindPaths finds the paths between two sets of nodes. FetchNodeTexts returns the texts
+    that fit a budget. Only SearchText and FetchNodeTexts return text. Each call enforces scope and access by itself,
+    whatever ids the caller passes.
 
     The same request against the same index version gives the same bytes. Only the vector of a query's text may differ in
     its last bits: between kinds of processors, or between calls if an embedding service makes it. `query_vector` avoids
@@ -62,6 +63,11 @@ class RetrievalServiceStub(object):
                 request_serializer=groundwire_dot_v1_dot_retrieval__pb2.ResolveNodesRequest.SerializeToString,
                 response_deserializer=groundwire_dot_v1_dot_retrieval__pb2.ResolveNodesResponse.FromString,
                 _registered_method=True)
+        self.SearchText = channel.unary_unary(
+                '/groundwire.v1.RetrievalService/SearchText',
+                request_serializer=groundwire_dot_v1_dot_retrieval__pb2.SearchTextRequest.SerializeToString,
+                response_deserializer=groundwire_dot_v1_dot_retrieval__pb2.SearchTextResponse.FromString,
+                _registered_method=True)
         self.ExpandDependencyTree = channel.unary_unary(
                 '/groundwire.v1.RetrievalService/ExpandDependencyTree',
                 request_serializer=groundwire_dot_v1_dot_retrieval__pb2.ExpandDependencyTreeRequest.SerializeToString,
@@ -81,9 +87,10 @@ class RetrievalServiceStub(object):
 
 class RetrievalServiceServicer(object):
     """The steps of finding evidence for a question, each as a call. SearchNodes selects nodes that match a text.
-    ResolveNodes selects those that names mean. ExpandDependencyTree walks the dependency graph from nodes. FindPaths
-    finds the paths between two sets of nodes. FetchNodeTexts returns the texts that fit a budget. Only FetchNodeTexts
-    returns text. Each call enforces scope and access by itself, whatever ids the caller passes.
+    ResolveNodes selects those that names mean. SearchText finds lines, as grep does. ExpandDependencyTree walks the
+    dependency graph from nodes. FindPaths finds the paths between two sets of nodes. FetchNodeTexts returns the texts
+    that fit a budget. Only SearchText and FetchNodeTexts return text. Each call enforces scope and access by itself,
+    whatever ids the caller passes.
 
     The same request against the same index version gives the same bytes. Only the vector of a query's text may differ in
     its last bits: between kinds of processors, or between calls if an embedding service makes it. `query_vector` avoids
@@ -128,6 +135,22 @@ class RetrievalServiceServicer(object):
         - FAILED_PRECONDITION: a version was deleted or is damaged.
         - RESOURCE_EXHAUSTED: the server is overloaded, or has no memory for the request or the response.
         - DEADLINE_EXCEEDED, CANCELLED: work stopped between two names, or the request did not arrive in time.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def SearchText(self, request, context):
+        """Finds the lines of files that a text or a regular expression matches, by path and line. It reads all lines of an
+        indexed file, also those that are in no node's text. Returns these lines, each cut to 400 characters.
+
+        Status codes besides those of the service:
+        - INVALID_ARGUMENT: a field breaks the rule stated at it; `pattern` is no regular expression of RE2.
+        - NOT_FOUND: a scope or a pinned index does not exist, or nothing of it is visible to the caller.
+        A pattern that matches nothing is not an error.
+        - FAILED_PRECONDITION: an index has no texts of files, as one in Milvus; a version was deleted or is damaged.
+        - RESOURCE_EXHAUSTED: the server is overloaded, or has no memory for the request or the response.
+        - DEADLINE_EXCEEDED, CANCELLED: work stopped between some megabytes of text, or the request did not arrive in time.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -198,6 +221,11 @@ def add_RetrievalServiceServicer_to_server(servicer, server):
                     request_deserializer=groundwire_dot_v1_dot_retrieval__pb2.ResolveNodesRequest.FromString,
                     response_serializer=groundwire_dot_v1_dot_retrieval__pb2.ResolveNodesResponse.SerializeToString,
             ),
+            'SearchText': grpc.unary_unary_rpc_method_handler(
+                    servicer.SearchText,
+                    request_deserializer=groundwire_dot_v1_dot_retrieval__pb2.SearchTextRequest.FromString,
+                    response_serializer=groundwire_dot_v1_dot_retrieval__pb2.SearchTextResponse.SerializeToString,
+            ),
             'ExpandDependencyTree': grpc.unary_unary_rpc_method_handler(
                     servicer.ExpandDependencyTree,
                     request_deserializer=groundwire_dot_v1_dot_retrieval__pb2.ExpandDependencyTreeRequest.FromString,
@@ -223,9 +251,10 @@ def add_RetrievalServiceServicer_to_server(servicer, server):
  # This class is part of an EXPERIMENTAL API.
 class RetrievalService(object):
     """The steps of finding evidence for a question, each as a call. SearchNodes selects nodes that match a text.
-    ResolveNodes selects those that names mean. ExpandDependencyTree walks the dependency graph from nodes. FindPaths
-    finds the paths between two sets of nodes. FetchNodeTexts returns the texts that fit a budget. Only FetchNodeTexts
-    returns text. Each call enforces scope and access by itself, whatever ids the caller passes.
+    ResolveNodes selects those that names mean. SearchText finds lines, as grep does. ExpandDependencyTree walks the
+    dependency graph from nodes. FindPaths finds the paths between two sets of nodes. FetchNodeTexts returns the texts
+    that fit a budget. Only SearchText and FetchNodeTexts return text. Each call enforces scope and access by itself,
+    whatever ids the caller passes.
 
     The same request against the same index version gives the same bytes. Only the vector of a query's text may differ in
     its last bits: between kinds of processors, or between calls if an embedding service makes it. `query_vector` avoids
@@ -286,6 +315,33 @@ class RetrievalService(object):
             '/groundwire.v1.RetrievalService/ResolveNodes',
             groundwire_dot_v1_dot_retrieval__pb2.ResolveNodesRequest.SerializeToString,
             groundwire_dot_v1_dot_retrieval__pb2.ResolveNodesResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def SearchText(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/groundwire.v1.RetrievalService/SearchText',
+            groundwire_dot_v1_dot_retrieval__pb2.SearchTextRequest.SerializeToString,
+            groundwire_dot_v1_dot_retrieval__pb2.SearchTextResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -28,9 +28,10 @@ GRPC_VERSION: str
 
 class RetrievalServiceStub:
     """The steps of finding evidence for a question, each as a call. SearchNodes selects nodes that match a text.
-    ResolveNodes selects those that names mean. ExpandDependencyTree walks the dependency graph from nodes. FindPaths
-    finds the paths between two sets of nodes. FetchNodeTexts returns the texts that fit a budget. Only FetchNodeTexts
-    returns text. Each call enforces scope and access by itself, whatever ids the caller passes.
+    ResolveNodes selects those that names mean. SearchText finds lines, as grep does. ExpandDependencyTree walks the
+    dependency graph from nodes. FindPaths finds the paths between two sets of nodes. FetchNodeTexts returns the texts
+    that fit a budget. Only SearchText and FetchNodeTexts return text. Each call enforces scope and access by itself,
+    whatever ids the caller passes.
 
     The same request against the same index version gives the same bytes. Only the vector of a query's text may differ in
     its last bits: between kinds of processors, or between calls if an embedding service makes it. `query_vector` avoids
@@ -76,6 +77,18 @@ class RetrievalServiceStub:
     - RESOURCE_EXHAUSTED: the server is overloaded, or has no memory for the request or the response.
     - DEADLINE_EXCEEDED, CANCELLED: work stopped between two names, or the request did not arrive in time.
     """
+    SearchText: _grpc.UnaryUnaryMultiCallable[_retrieval_pb2.SearchTextRequest, _retrieval_pb2.SearchTextResponse]
+    """Finds the lines of files that a text or a regular expression matches, by path and line. It reads all lines of an
+    indexed file, also those that are in no node's text. Returns these lines, each cut to 400 characters.
+
+    Status codes besides those of the service:
+    - INVALID_ARGUMENT: a field breaks the rule stated at it; `pattern` is no regular expression of RE2.
+    - NOT_FOUND: a scope or a pinned index does not exist, or nothing of it is visible to the caller.
+      A pattern that matches nothing is not an error.
+    - FAILED_PRECONDITION: an index has no texts of files, as one in Milvus; a version was deleted or is damaged.
+    - RESOURCE_EXHAUSTED: the server is overloaded, or has no memory for the request or the response.
+    - DEADLINE_EXCEEDED, CANCELLED: work stopped between some megabytes of text, or the request did not arrive in time.
+    """
     ExpandDependencyTree: _grpc.UnaryUnaryMultiCallable[_retrieval_pb2.ExpandDependencyTreeRequest, _retrieval_pb2.ExpandDependencyTreeResponse]
     """Walks the dependency graph breadth first from seed nodes, within limits of depth and node count.
     Does not pass through nodes that the caller may not see or that do not pass the filter. Returns no text.
@@ -120,9 +133,10 @@ class RetrievalServiceStub:
 @_typing.type_check_only
 class RetrievalServiceAsyncStub(RetrievalServiceStub):
     """The steps of finding evidence for a question, each as a call. SearchNodes selects nodes that match a text.
-    ResolveNodes selects those that names mean. ExpandDependencyTree walks the dependency graph from nodes. FindPaths
-    finds the paths between two sets of nodes. FetchNodeTexts returns the texts that fit a budget. Only FetchNodeTexts
-    returns text. Each call enforces scope and access by itself, whatever ids the caller passes.
+    ResolveNodes selects those that names mean. SearchText finds lines, as grep does. ExpandDependencyTree walks the
+    dependency graph from nodes. FindPaths finds the paths between two sets of nodes. FetchNodeTexts returns the texts
+    that fit a budget. Only SearchText and FetchNodeTexts return text. Each call enforces scope and access by itself,
+    whatever ids the caller passes.
 
     The same request against the same index version gives the same bytes. Only the vector of a query's text may differ in
     its last bits: between kinds of processors, or between calls if an embedding service makes it. `query_vector` avoids
@@ -164,6 +178,18 @@ class RetrievalServiceAsyncStub(RetrievalServiceStub):
     - FAILED_PRECONDITION: a version was deleted or is damaged.
     - RESOURCE_EXHAUSTED: the server is overloaded, or has no memory for the request or the response.
     - DEADLINE_EXCEEDED, CANCELLED: work stopped between two names, or the request did not arrive in time.
+    """
+    SearchText: _aio.UnaryUnaryMultiCallable[_retrieval_pb2.SearchTextRequest, _retrieval_pb2.SearchTextResponse]  # type: ignore[assignment]
+    """Finds the lines of files that a text or a regular expression matches, by path and line. It reads all lines of an
+    indexed file, also those that are in no node's text. Returns these lines, each cut to 400 characters.
+
+    Status codes besides those of the service:
+    - INVALID_ARGUMENT: a field breaks the rule stated at it; `pattern` is no regular expression of RE2.
+    - NOT_FOUND: a scope or a pinned index does not exist, or nothing of it is visible to the caller.
+      A pattern that matches nothing is not an error.
+    - FAILED_PRECONDITION: an index has no texts of files, as one in Milvus; a version was deleted or is damaged.
+    - RESOURCE_EXHAUSTED: the server is overloaded, or has no memory for the request or the response.
+    - DEADLINE_EXCEEDED, CANCELLED: work stopped between some megabytes of text, or the request did not arrive in time.
     """
     ExpandDependencyTree: _aio.UnaryUnaryMultiCallable[_retrieval_pb2.ExpandDependencyTreeRequest, _retrieval_pb2.ExpandDependencyTreeResponse]  # type: ignore[assignment]
     """Walks the dependency graph breadth first from seed nodes, within limits of depth and node count.
@@ -208,9 +234,10 @@ class RetrievalServiceAsyncStub(RetrievalServiceStub):
 
 class RetrievalServiceServicer(metaclass=_abc_1.ABCMeta):
     """The steps of finding evidence for a question, each as a call. SearchNodes selects nodes that match a text.
-    ResolveNodes selects those that names mean. ExpandDependencyTree walks the dependency graph from nodes. FindPaths
-    finds the paths between two sets of nodes. FetchNodeTexts returns the texts that fit a budget. Only FetchNodeTexts
-    returns text. Each call enforces scope and access by itself, whatever ids the caller passes.
+    ResolveNodes selects those that names mean. SearchText finds lines, as grep does. ExpandDependencyTree walks the
+    dependency graph from nodes. FindPaths finds the paths between two sets of nodes. FetchNodeTexts returns the texts
+    that fit a budget. Only SearchText and FetchNodeTexts return text. Each call enforces scope and access by itself,
+    whatever ids the caller passes.
 
     The same request against the same index version gives the same bytes. Only the vector of a query's text may differ in
     its last bits: between kinds of processors, or between calls if an embedding service makes it. `query_vector` avoids
@@ -262,6 +289,24 @@ class RetrievalServiceServicer(metaclass=_abc_1.ABCMeta):
         - FAILED_PRECONDITION: a version was deleted or is damaged.
         - RESOURCE_EXHAUSTED: the server is overloaded, or has no memory for the request or the response.
         - DEADLINE_EXCEEDED, CANCELLED: work stopped between two names, or the request did not arrive in time.
+        """
+
+    @_abc_1.abstractmethod
+    def SearchText(
+        self,
+        request: _retrieval_pb2.SearchTextRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_retrieval_pb2.SearchTextResponse, _abc.Awaitable[_retrieval_pb2.SearchTextResponse]]:
+        """Finds the lines of files that a text or a regular expression matches, by path and line. It reads all lines of an
+        indexed file, also those that are in no node's text. Returns these lines, each cut to 400 characters.
+
+        Status codes besides those of the service:
+        - INVALID_ARGUMENT: a field breaks the rule stated at it; `pattern` is no regular expression of RE2.
+        - NOT_FOUND: a scope or a pinned index does not exist, or nothing of it is visible to the caller.
+          A pattern that matches nothing is not an error.
+        - FAILED_PRECONDITION: an index has no texts of files, as one in Milvus; a version was deleted or is damaged.
+        - RESOURCE_EXHAUSTED: the server is overloaded, or has no memory for the request or the response.
+        - DEADLINE_EXCEEDED, CANCELLED: work stopped between some megabytes of text, or the request did not arrive in time.
         """
 
     @_abc_1.abstractmethod

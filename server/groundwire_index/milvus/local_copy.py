@@ -49,7 +49,7 @@ def _write(directory: Path, store: MilvusStore, collections: VersionCollections,
         no_tokens: Mapping[str, list[str]] = {}
         rows = ((node, no_tokens) for node in _nodes(store, collections, document))
         segments = list(segments_of(rows, (), Path(scratch)))
-        sizes = write_tables(directory, segments, edges, (), Path(scratch))
+        sizes = write_tables(directory, segments, edges, {}, (), Path(scratch))
     space = manifest.vector_space
     own_space = None if space is None or space.embedder else space
     if own_space is not None:

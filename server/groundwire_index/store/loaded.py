@@ -13,6 +13,7 @@ from groundwire_index.nodes.metadata_terms import METADATA_FILES, MetadataTerms
 from groundwire_index.nodes.node_table import FLAGS_FILE, NodeTable
 from groundwire_index.nodes.policies import POLICIES_FILE, POLICY_COLUMN, PolicyTable
 from groundwire_index.nodes.reading_order import ReadingOrder
+from groundwire_index.nodes.source_texts import open_source_texts
 from groundwire_index.scope import Scope
 from groundwire_index.store.files import sha256
 from groundwire_index.store.index_errors import IndexDamagedError
@@ -51,6 +52,7 @@ class LoadedIndex:
         self.metadata_terms = MetadataTerms(directory)
         self.reading_order = ReadingOrder(directory, count)
         self.service_edges = ServiceEdges(directory)
+        self.source_runs = open_source_texts(directory)
 
     @property
     def scope(self) -> Scope:

@@ -20,6 +20,7 @@ from groundwire_index.nodes.metadata_terms import METADATA_TERMS
 from groundwire_index.nodes.node_table import NodeTable, write_node_table
 from groundwire_index.nodes.policies import write_policies_of
 from groundwire_index.nodes.reading_order import write_reading_order
+from groundwire_index.nodes.source_texts import write_source_texts
 from groundwire_index.scope import Scope
 from groundwire_index.store.files import make_durable, sha256
 from groundwire_index.store.manifest import FORMAT, FORMAT_VERSION, FileEntry, LexicalSpace, Manifest, VectorSpace
@@ -41,11 +42,15 @@ def write_tables(
     directory: Path,
     segments: Sequence[Segment],
     edges: EdgeTable,
+    texts: Mapping[str, str],
     lexical_tables: Sequence[str],
     scratch: Path,
     run_jobs: RunJobs = run_one_by_one,
 ) -> dict[str, LexicalSize]:
-    """Writes every table but the vectors; returns the sizes of the lexical tables by name."""
+    """Writes every table but the vectors; returns the sizes of the lexical tables by name.
+
+    `texts` are those of the files that nodes come from, by path.
+    """
     # The longest first, so that no processor is left waiting for one of them at the end.
     jobs: list[Job] = [partial(write_lexical, directory, name, segments) for name in lexical_tables]
     jobs.append(partial(write_names, directory, segments, scratch))
@@ -56,6 +61,7 @@ def write_tables(
     write_edges(directory, edges)
     nodes = NodeTable(directory, row_count)
     write_reading_order(directory, nodes)
+    write_source_texts(directory, nodes, texts)
     write_service_edges(directory, nodes.categories["service_name"], edges)
     return {name: size for name, size in zip(lexical_tables, results, strict=False) if size is not None}
 

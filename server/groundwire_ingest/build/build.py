@@ -231,7 +231,9 @@ def _write_tables(
                 return runs.run([partial(_run_table_job, job) for job in jobs], lambda done: report(done, len(jobs)))
 
             in_order = [segments[span] for span in spans]
-            sizes = write_tables(directory, in_order, collected.edges, tuple(TOKENIZERS), scratch, run_jobs)
+            sizes = write_tables(
+                directory, in_order, collected.edges, collected.texts, tuple(TOKENIZERS), scratch, run_jobs
+            )
     for path in {*before.values()} - {segment.path for segment in in_order}:
         path.unlink()
     return sizes

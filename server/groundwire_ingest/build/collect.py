@@ -21,10 +21,11 @@ from groundwire_index.limits import MAX_EDGE_TYPES
 from groundwire_index.nodes.node import CONTAINS, NodeAccess
 from groundwire_index.scope import MAX_ID_LENGTH, Scope, canonical_id, kind_problem
 from groundwire_ingest.build.long_texts import in_parts
-from groundwire_ingest.build.spool import NodeSpool, SpooledNodes
+from groundwire_ingest.build.spool import NodeSpool, SpooledNodes, SpooledTexts, TextSpool
 from groundwire_ingest.ingest_errors import IngestError
 from groundwire_ingest.records import (
     DerivedNames,
+    FileText,
     LateFacts,
     SkippedFile,
     SourceEdge,
@@ -124,13 +125,14 @@ _MOST_NAMED = 5
 
 @dataclass(frozen=True, slots=True)
 class Collected:
-    """The checked content of a source: nodes sorted by canonical id, distinct edges, and the files left out.
+    """The checked content of a source: nodes sorted by canonical id, distinct edges, texts of files, what was left out.
 
     `dimension` is the length of the longest vector that a node brings, None when none brings any.
     """
 
     nodes: SpooledNodes
     edges: EdgeTable
+    texts: SpooledTexts
     skipped: tuple[SkippedFile, ...]
     unused_patterns: tuple[str, ...]
     dropped_edges: int
@@ -143,8 +145,8 @@ def collect(records: Iterable[SourceRecord], scope: Scope, directory: Path, *, s
     The nodes wait in the empty folder `directory`; memory holds their keys, the edges as numbers and what was skipped.
     Raises IngestError naming the place and the rule.
     """
-    with NodeSpool(directory) as spool, EdgeColumns(directory) as edges:
-        reading = _Reading(scope, spool, edges)
+    with NodeSpool(directory) as spool, EdgeColumns(directory) as edges, TextSpool(directory) as texts:
+        reading = _Reading(scope, spool, edges, texts)
         for record in records:
             reading.add(record)
         return reading.finish(skip_dangling_edges=skip_dangling_edges)
@@ -153,8 +155,8 @@ def collect(records: Iterable[SourceRecord], scope: Scope, directory: Path, *, s
 class _Reading:
     """The state of a source while it is read. Keys are numbered in the order in which nodes and edges name them."""
 
-    def __init__(self, scope: Scope, spool: NodeSpool, edges: EdgeColumns) -> None:
-        self._scope, self._spool, self._edges = scope, spool, edges
+    def __init__(self, scope: Scope, spool: NodeSpool, edges: EdgeColumns, texts: TextSpool) -> None:
+        self._scope, self._spool, self._edges, self._texts = scope, spool, edges, texts
         self._skips_long_ids = False
         self._left_out: dict[str, str] = {}
         self._keys: dict[str, int] = {}
@@ -178,6 +180,8 @@ class _Reading:
             self._skips_long_ids = True
         elif isinstance(record, LateFacts):
             self._add_facts(record)
+        elif isinstance(record, FileText):
+            self._texts.append(record.path, record.text)
         else:
             whole, *others = in_parts(record)
             self._add_node(whole)
@@ -209,7 +213,7 @@ class _Reading:
         edges, dropped = self._edges.table(rows, keys, skip_dangling=skip_dangling_edges)
         nodes = self._spool.finish(places[order])
         skipped, unused = tuple(self._skipped), tuple(self._unused_patterns)
-        return Collected(nodes, edges, skipped, unused, dropped, self._dimension)
+        return Collected(nodes, edges, self._texts.finish(), skipped, unused, dropped, self._dimension)
 
     def _add_edge(self, edge: SourceEdge) -> None:
         if self._left_out and not self._left_out.keys().isdisjoint((edge.from_key, edge.to_key)):

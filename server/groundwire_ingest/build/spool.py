@@ -3,7 +3,7 @@
 import hashlib
 import pickle
 from array import array
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -15,6 +15,7 @@ from groundwire_ingest.records import SourceNode
 
 _NODES_FILE = "nodes.pickled"
 _PLACES_FILE = "nodes.places.npy"
+_TEXTS_FILE = "texts.utf8"
 ROWS_A_SPAN = 1_024
 """On average: more of them make tables slower to merge, larger ones take longer to make again."""
 
@@ -51,6 +52,51 @@ class NodeSpool:
         ends, digests = np.asarray(self._ends), np.frombuffer(self._digests, dtype=np.int64).reshape(-1, 2)
         np.save(self._directory / _PLACES_FILE, np.stack((ends[order], ends[1:][order], *digests[order].T)))
         return SpooledNodes(self._directory, len(order))
+
+
+class TextSpool:
+    """A file of the texts of files that is being filled, in the folder of the nodes. A context manager."""
+
+    def __init__(self, directory: Path) -> None:
+        self._path = directory / _TEXTS_FILE
+        self._file = self._path.open("wb")
+        self._places: dict[str, tuple[int, int]] = {}
+
+    def __enter__(self) -> "TextSpool":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._file.close()
+
+    def append(self, path: str, text: str) -> None:
+        """Writes the text of the file at a path."""
+        start = self._file.tell()
+        self._places[path] = (start, self._file.write(text.encode()))
+
+    def finish(self) -> "SpooledTexts":
+        """The texts that were written."""
+        self._file.flush()
+        return SpooledTexts(self._path, self._places)
+
+
+@dataclass(frozen=True, slots=True)
+class SpooledTexts(Mapping[str, str]):
+    """The texts of files by path, on disk; `places` have the offset and the size of each in bytes."""
+
+    file: Path
+    places: Mapping[str, tuple[int, int]]
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.places)
+
+    def __getitem__(self, path: str) -> str:
+        offset, size = self.places[path]
+        with self.file.open("rb") as file:
+            file.seek(offset)
+            return file.read(size).decode()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,6 @@
 """The vectors of a build: brought by the source, or embedded from the texts; written a block of rows at a time."""
 
+import re
 from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -23,6 +24,12 @@ from groundwire_ingest.records import SourceNode
 PATH_SHARE = 0.15
 """The length of each of the two vectors that are added to a text's, which has length 1."""
 UNIT_TOLERANCE = 1e-6
+_MODEL_SNAPSHOT = re.compile(r"migrations?/(?:.+/)?[^/]+\.designer\.cs$|modelsnapshot\.cs$", re.IGNORECASE)
+"""The model of a database as Entity Framework writes it out for each migration.
+
+In a large repository these are most of the text, and all say the same: they can be found by their words, and are not
+embedded.
+"""
 ROWS_A_BLOCK = 1024
 
 
@@ -120,7 +127,7 @@ class _WithPaths:
 
 @dataclass(frozen=True, slots=True)
 class _NodeTexts:
-    """The text of each node that is embedded."""
+    """The text of each node that is embedded; empty for a node that gets no vector."""
 
     nodes: SpooledNodes
 
@@ -128,7 +135,9 @@ class _NodeTexts:
         return len(self.nodes)
 
     def read(self, rows: Sequence[int]) -> Iterator[str]:
-        return (embedded_text(node.symbol, node.context_prefix, node.text) for node in self.nodes.read(rows))
+        for node in self.nodes.read(rows):
+            is_snapshot = node.is_generated and _MODEL_SNAPSHOT.search(node.path) is not None
+            yield "" if is_snapshot else embedded_text(node.symbol, node.context_prefix, node.text)
 
 
 def embedded_text(symbol: str, context_prefix: str, text: str) -> str:

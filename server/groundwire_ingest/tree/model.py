@@ -51,11 +51,12 @@ class EntityMapping:
 
 @dataclass(frozen=True, slots=True)
 class FileAnalysis:
-    """The nodes of one file, the edges that follow from it alone, and what could not be used of it."""
+    """The nodes of one file, the edges that follow from it alone, what could not be used of it, and its text."""
 
     nodes: tuple[SourceNode, ...] = ()
     edges: tuple[SourceEdge, ...] = ()
     skipped: tuple[SkippedFile, ...] = ()
+    text: str = ""
 
     def noted(self, notes: tuple[SkippedFile, ...]) -> "FileAnalysis":
         """The same with further notes in front."""

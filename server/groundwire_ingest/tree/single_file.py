@@ -86,7 +86,7 @@ class FileReport:
     """One file as read. `module` is the path or name that a go.mod or a Cargo.toml gives, `project` a script project's.
 
     `content` is a FileAnalysis for files that hold nothing which other files could lead to. `notes` say how the file
-    was decoded.
+    was decoded. `text` is that of the file, empty if it could not be read.
     """
 
     content: Content
@@ -94,6 +94,7 @@ class FileReport:
     module: str = ""
     project: ScriptProject | None = None
     notes: tuple[SkippedFile, ...] = ()
+    text: str = ""
 
 
 def read_file(root: Path, item: ListedFile) -> FileReport:
@@ -108,6 +109,7 @@ def read_file(root: Path, item: ListedFile) -> FileReport:
         module_path(file.text) if file.language == "gomod" else module,
         script_project(file.path, file.text) if is_project_file(file.path) else None,
         file.notes,
+        file.text,
     )
 
 
@@ -117,7 +119,7 @@ def read_deployment(root: Path, item: ListedFile) -> DeployAnalysis | None:
     if isinstance(file, SkippedFile):
         return DeployAnalysis(FileAnalysis(skipped=(file,)))
     analysis = deploy_analysis(file)
-    return analysis and replace(analysis, file=analysis.file.noted(file.notes))
+    return analysis and replace(analysis, file=replace(analysis.file.noted(file.notes), text=file.text))
 
 
 def read_code(file: SourceFile) -> CodeAnalysis:

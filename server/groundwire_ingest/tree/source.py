@@ -1,10 +1,19 @@
 """A folder of source code as a source of nodes and edges."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from groundwire_index.nodes.node import NodeAccess
-from groundwire_ingest.records import DerivedNames, SkippedFile, SourceEdge, SourceNode, SourceRecord, UnusedPattern
+from groundwire_ingest.records import (
+    DerivedNames,
+    FileText,
+    SkippedFile,
+    SourceEdge,
+    SourceNode,
+    SourceRecord,
+    UnusedPattern,
+)
 from groundwire_ingest.scip.indexes import CompilerIndexes
 from groundwire_ingest.tree.access_rules import AccessRule, AccessRules
 from groundwire_ingest.tree.code_languages import CODE_LANGUAGES
@@ -79,6 +88,8 @@ class TreeSource:
             reading.keep(item.path, analysis)
             compiled.keep(item, analysis.nodes)
             yield from self._stated(analysis.nodes, services, reading)
+            if analysis.nodes:
+                yield FileText(item.path, analysis.text)
             yield from analysis.skipped
             self.files_read += 1
         for code in reading.component_code(self._access.may_read, workers):
@@ -125,7 +136,10 @@ class TreeSource:
                 yield item, deployment.file
                 continue
             report = next(reports)
-            yield item, _not_read(item, report) if isinstance(report, GivenUp) else reading.add(item, report)
+            if isinstance(report, GivenUp):
+                yield item, _not_read(item, report)
+            else:
+                yield item, replace(reading.add(item, report), text=report.text)
 
 
 def _not_read(item: ListedFile, given_up: GivenUp) -> FileAnalysis:

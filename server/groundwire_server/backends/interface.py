@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groundwire_index.nodes.node import Node
+from groundwire_index.nodes.source_texts import SourceRuns
 from groundwire_index.scope import Scope
 from groundwire_index.store.manifest import VectorSpace
 from groundwire_server.backends.index_directory import IndexDirectory
@@ -175,6 +176,11 @@ class IndexSnapshot(Snapshot, Protocol):
     @property
     def scope(self) -> Scope:
         """The repository and branch, with the version."""
+        ...
+
+    @property
+    def source_runs(self) -> SourceRuns | None:
+        """The lines of the files that the nodes come from, those of the nodes alone; None without any."""
         ...
 
     @property

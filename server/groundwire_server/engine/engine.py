@@ -14,6 +14,7 @@ from groundwire_server.domain.response_size import ACTION_BYTES, of_scope
 from groundwire_server.domain.search.candidates import as_positions
 from groundwire_server.domain.search.resolution import ResolveRequest, ResolveResult
 from groundwire_server.domain.search.search import SearchRequest, SearchResult
+from groundwire_server.domain.text_search.text_search import TextSearchRequest, TextSearchResult
 from groundwire_server.domain.texts.packing import Budget, pack, prioritize
 from groundwire_server.domain.texts.texts import FetchedText, FetchRequest, FetchResult
 from groundwire_server.domain.texts.texts_validation import check_fetch
@@ -25,6 +26,7 @@ from groundwire_server.engine.rerankers.rerank import Rerankers
 from groundwire_server.engine.resolving import resolve_nodes
 from groundwire_server.engine.retrieval import scopes_of
 from groundwire_server.engine.search import search_nodes
+from groundwire_server.engine.text_searching import search_text
 from groundwire_server.execution.call import Call, Checkpoint
 from groundwire_server.execution.observation import stage
 from groundwire_server.query_embedding.query_vectors import QueryVectors
@@ -57,6 +59,10 @@ class RetrievalEngine:
     async def resolve(self, request: ResolveRequest, call: Call) -> ResolveResult:
         """Gives the nodes that names mean; never searches, and never returns text."""
         return await resolve_nodes(request, self.indexes, call)
+
+    async def search_text(self, request: TextSearchRequest, call: Call) -> TextSearchResult:
+        """Finds the lines that a pattern matches."""
+        return await search_text(request, self.indexes, call)
 
     async def expand(self, request: ExpandRequest, call: Call) -> Expansion:
         """Walks the dependency graph from seeds; never returns text."""

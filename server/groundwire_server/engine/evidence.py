@@ -6,7 +6,7 @@ from functools import partial
 
 import numpy as np
 
-from groundwire.evidence.choosing import LINK_SOURCES, Match, QuestionNames, best_linked, choose
+from groundwire.evidence.choosing import LINK_SOURCES, Match, QuestionNames, best_linked, choose, shown_edges
 from groundwire.evidence.evidence_nodes import EvidenceEdge, EvidenceNode
 from groundwire.evidence.packing import Material, earlier_numbers, pack
 from groundwire.evidence.question_words import QuestionWords, identifiers
@@ -89,6 +89,7 @@ async def gather_evidence(
         rerank=request.rerank,
         include_parents=False,
         query_vector=request.query_vector,
+        history=request.history,
     )
     return await ranking.answer(query, call, partial(_gathered, request, await counter.loaded(call)))
 
@@ -128,7 +129,8 @@ def _gathered(
         best = scores[nodes[0].id].score if nodes else 0.0
         sources = {node.id: scores[node.id].score / best for node in nodes[:LINK_SOURCES] if best > 0.0}
         edges += _edges_around(sources, snapshot, call)
-        linked = best_linked(sources, edges, _names_of_ends(edges, scores, snapshot), words)
+        links = shown_edges(edges, with_history=request.history)
+        linked = best_linked(sources, links, _names_of_ends(edges, scores, snapshot), words)
         rows = snapshot.rows([*linked, *(id_ for id_ in request.shown_ids if id_ not in scores)])
         further = snapshot.nodes(as_positions(rows.values()))
     call.checkpoint()
@@ -146,6 +148,7 @@ def _gathered(
                 [evidence_nodes[node.id] for node in mentioning],
                 edges,
                 QuestionNames(words, names),
+                with_history=request.history,
             ),
             words=words,
             earlier=earlier,

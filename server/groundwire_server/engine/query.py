@@ -27,6 +27,7 @@ from groundwire_server.domain.query.query_result import QueryResult, RetrieveMet
 from groundwire_server.domain.query.query_validation import check_query
 from groundwire_server.domain.query.ranking_parameters import (
     OLDER_DEFINITION_FACTOR,
+    OLDER_DEFINITION_FACTOR_IN_HISTORY,
     REPEAT_FACTOR,
     RankingParameters,
     applied_ranking,
@@ -118,6 +119,11 @@ class QueryPlan:
     query_class: QueryClass
     rules: tuple[BoostRule, ...]
     reranker: Reranker | None
+
+    @property
+    def older_definition_factor(self) -> float:
+        """What the score of an older definition is multiplied by."""
+        return OLDER_DEFINITION_FACTOR_IN_HISTORY if self.request.history else OLDER_DEFINITION_FACTOR
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,7 +284,7 @@ def _ordered(plan: QueryPlan, outcome: RankedMatches, snapshot: Snapshot, call: 
         count = len(ranked.order) if diversifies or has_older else parameters.top_k
         ranked = spread_over_files(ranked, REPEAT_FACTOR if plan.ranks else 1.0, count)
         if has_older:
-            ranked = definitions_in_order(ranked, redefined)
+            ranked = definitions_in_order(ranked, redefined, plan.older_definition_factor)
             ranked = replace(ranked, order=ranked.order if diversifies else ranked.order[: parameters.top_k])
     if diversifies:
         with time.stage("diversify"):
@@ -337,7 +343,7 @@ def _meta(
 def _applied_ranking(plan: QueryPlan, ranked: Ranked, retrievers: tuple[Retriever, ...]) -> RankingParameters:
     applied = applied_ranking(plan.wanted_purposes, retrievers) if plan.ranks else RankingParameters()
     has_older = ranked.older_definitions is not None
-    return replace(applied, older_definition_factor=OLDER_DEFINITION_FACTOR if has_older else None)
+    return replace(applied, older_definition_factor=plan.older_definition_factor if has_older else None)
 
 
 def _lexical_count(candidates: Candidates) -> int:

@@ -200,10 +200,11 @@ def spread_over_files(ranked: Ranked, factor: float, count: int) -> Ranked:
     return replace(ranked, order=order, final=ranked.final * factors, repeat_factor=factors)
 
 
-def definitions_in_order(ranked: Ranked, redefined: Redefinitions) -> Ranked:
-    """The current definition of an object before the older ones."""
+def definitions_in_order(ranked: Ranked, redefined: Redefinitions, factor: float) -> Ranked:
+    """The current definition of an object before the older ones, whose scores are multiplied by `factor`."""
     rows = ranked.candidates.rows
-    scored = current_first(ranked.final, np.searchsorted(rows, redefined.older), np.searchsorted(rows, redefined.newer))
+    older, newer = np.searchsorted(rows, redefined.older), np.searchsorted(rows, redefined.newer)
+    scored = current_first(ranked.final, older, newer, factor)
     return replace(
         ranked,
         order=best_first(ranked.order, scored.final),

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 SEED = "shop::main::cs::Shop.Invoice.[Create]"
 MESSAGES = (
     retrieval_pb2.SearchNodesRequest,
+    retrieval_pb2.SearchTextRequest,
     retrieval_pb2.ExpandDependencyTreeRequest,
     retrieval_pb2.FindPathsRequest,
     retrieval_pb2.FetchNodeTextsRequest,
@@ -32,6 +33,7 @@ MESSAGES = (
 ALL_COMMANDS = [
     ("query", "vat"),
     ("search", "vat"),
+    ("grep", "vat"),
     ("expand", SEED),
     ("paths", "--from", SEED, "--to", SEED),
     ("fetch", SEED),

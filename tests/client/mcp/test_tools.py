@@ -28,6 +28,7 @@ BODY = "    return price() # invoice total"
 ANSWERS: dict[str, dict[str, Any]] = {
     "list_repositories": {},
     "search_code": {"query": "invoice", **BM25},
+    "grep_code": {"pattern": "def tax"},
     "ask": {"query": "invoice", "phrasings": ["vat rate", "tax price"]},
     "read_code": {"nodes": [ORDER, TAX], "budget_tokens": 60},
     "expand_graph": {"nodes": [ORDER]},
@@ -53,12 +54,12 @@ def test_every_argument_and_tool_says_what_it_is(shopper: Agent) -> None:
         for name, schema in tool.input_schema["properties"].items():
             assert schema["description"], f"{tool.name}.{name}"
             bounds = {"maximum", "maxLength", "maxItems", "enum"}
-            assert bounds & schema.keys(), f"{tool.name}.{name}"
+            assert bounds & schema.keys() or schema["type"] == "boolean", f"{tool.name}.{name}"
 
 
 def test_the_tools_take_few_tokens_of_a_context(shopper: Agent) -> None:
     shown = [(tool.name, tool.description, tool.input_schema) for tool in listed(shopper).tools]
-    assert len(json.dumps(shown)) < 9_000
+    assert len(json.dumps(shown)) < 10_500
 
 
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
@@ -70,7 +71,7 @@ def test_structured_content_is_of_the_schema_and_says_what_the_text_says_where_i
     told = agent.call(tool, **ANSWERS[tool])
     assert not told.failed, told.text
     (entry,) = (entry for entry in listed(agent).tools if entry.name == tool)
-    if tool in ("ask", "read_code"):
+    if tool in ("ask", "grep_code", "read_code"):
         assert (entry.output_schema, told.structured) == (None, {})
         return
     assert entry.output_schema is not None

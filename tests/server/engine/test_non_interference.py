@@ -27,6 +27,7 @@ from groundwire_server.domain.graph.paths import PathsRequest
 from groundwire_server.domain.indexes import IndexNames, IndexSummary
 from groundwire_server.domain.search.resolution import ResolveRequest
 from groundwire_server.domain.search.search import Filter, Rerank, SearchRequest, SearchType
+from groundwire_server.domain.text_search.text_search import TextSearchRequest
 from groundwire_server.domain.texts.texts import FetchRequest, GraphNode, PrioritizationMode
 from groundwire_server.engine.rerankers.rerank import KeywordReranker, Rerankers
 from support import bound_oracle
@@ -191,6 +192,21 @@ def resolutions(draw: st.DrawFn, caller: AccessContext) -> ResolveRequest:
 
 
 @st.composite
+def line_searches(draw: st.DrawFn, caller: AccessContext) -> TextSearchRequest:
+    return TextSearchRequest(
+        scope=draw(scopes),
+        access=caller,
+        pattern=draw(st.sampled_from(["tax", "e", "^", ".*", "user|secret", "a\nb"])),
+        regex=draw(st.booleans()),
+        multiline=draw(st.booleans()),
+        max_matches=draw(st.integers(1, 8)),
+        context_lines=draw(st.integers(0, 2)),
+        filter=draw(filters),
+        lifecycle=draw(lifecycles),
+    )
+
+
+@st.composite
 def walks(draw: st.DrawFn, caller: AccessContext) -> ExpandRequest:
     return ExpandRequest(
         scope=draw(scopes),
@@ -267,7 +283,7 @@ def serving(publish: Publish, scratch: Scratch) -> Serving:
 
 
 Answer = object
-Request = SearchRequest | ResolveRequest | ExpandRequest | PathsRequest | FetchRequest
+Request = SearchRequest | ResolveRequest | TextSearchRequest | ExpandRequest | PathsRequest | FetchRequest
 
 
 def answer(call: Callable[[], Answer]) -> Answer:
@@ -293,6 +309,8 @@ def act(engine: PlainEngine, request: Request) -> Answer:
         return engine.search(request, never_stop)
     if isinstance(request, ResolveRequest):
         return engine.resolve(request, never_stop)
+    if isinstance(request, TextSearchRequest):
+        return engine.search_text(request, never_stop)
     if isinstance(request, ExpandRequest):
         return engine.expand(request, never_stop)
     if isinstance(request, PathsRequest):
@@ -323,6 +341,7 @@ def test_answers_equal_those_of_an_index_that_never_held_the_hidden_nodes(
         requests += [
             data.draw(searches(caller.access)),
             data.draw(resolutions(caller.access)),
+            data.draw(line_searches(caller.access)),
             data.draw(walks(caller.access)),
             data.draw(path_searches(caller.access)),
             data.draw(fetches(caller.access)),

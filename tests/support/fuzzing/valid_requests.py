@@ -85,6 +85,17 @@ READS: Sequence[ValidRequest] = (
         ),
     ),
     ValidRequest(
+        RETRIEVAL + "SearchText",
+        messages.SearchTextRequest(
+            scope=MAIN, access=ACCESS, pattern="[a-z]+ (user|refund)$", regex=True, ignore_case=True, max_matches=9,
+            context_lines=2, filter=EVERY_FILTER,
+        ),
+    ),
+    ValidRequest(
+        RETRIEVAL + "SearchText",
+        messages.SearchTextRequest(scope=MAIN, pattern="a\nb", multiline=True, whole_words=True, max_matches=1_000),
+    ),
+    ValidRequest(
         RETRIEVAL + "ExpandDependencyTree",
         messages.ExpandDependencyTreeRequest(
             scope=MAIN, access=ACCESS, seed_ids=IDS[:2], max_depth=3, max_nodes=50, edge_allowlist=["*"],

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groundwire_index.nodes.node import CONTAINS, Node
+from groundwire_index.nodes.source_texts import SourceRuns
 from groundwire_index.scope import Scope
 from groundwire_index.store.manifest import VectorSpace
 from groundwire_index.text.code_tokenizer import tokenize
@@ -73,6 +74,11 @@ class EmbeddedSnapshot:
             if self.selection.filter is None
             else int(np.count_nonzero(self.selection.mask))
         )
+
+    @property
+    def source_runs(self) -> SourceRuns:
+        """See `IndexSnapshot.source_runs`."""
+        return self.view.index.source_runs.selected(self.selection.mask)
 
     @property
     def has_graph(self) -> bool:

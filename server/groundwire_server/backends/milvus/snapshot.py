@@ -49,6 +49,7 @@ class MilvusSnapshot:
     """
 
     has_graph = True
+    source_runs = None
 
     def __init__(self, version: OpenVersion, caller: CallerVisibility, lifecycle: Lifecycle, filter_: Filter) -> None:
         """Reads nothing; what the caller sees is known."""

@@ -30,6 +30,7 @@ class EvidenceRequest(NodesRequest):
     explain: bool = False
     query_vector: tuple[float, ...] = ()
     phrase: bool = False
+    history: bool = False
 
     @property
     def extent(self) -> tuple[int, ...]:

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from groundwire_server.domain.query.ranking_parameters import OLDER_DEFINITION_FACTOR
 from groundwire_server.domain.search.candidates import Floats, Positions, as_positions
 
 REDEFINED_BY = "redefinedby"
@@ -20,7 +19,7 @@ class DefinitionScores:
     """The scores `final` of candidates [n] by this rule, and the reasons.
 
     `older_counts` are the older definitions of a current one's object, `best_older` the highest score of these, NaN for
-    none. `factors` are OLDER_DEFINITION_FACTOR for an older definition, else 1.
+    none. `factors` are the given factor for an older definition, else 1.
     """
 
     final: Floats
@@ -29,16 +28,16 @@ class DefinitionScores:
     factors: Floats
 
 
-def current_first(scores: Floats, older: Positions, newer: Positions) -> DefinitionScores:
+def current_first(scores: Floats, older: Positions, newer: Positions, factor: float) -> DefinitionScores:
     """Gives each current definition the best score of its object, and lowers the scores of the older ones.
 
     `scores` [n] are at least 0. At the places `older` [m] are older definitions of the objects that those at the places
-    `newer` [m] define as well.
+    `newer` [m] define as well. The score of an older definition is multiplied by `factor`, which is below 1.
     """
     ends = _current_definitions(older, newer)
     older, current = as_positions(ends), as_positions(ends.values())
     factors, best_older = np.ones(len(scores)), np.full(len(scores), np.nan)
-    factors[older] = OLDER_DEFINITION_FACTOR
+    factors[older] = factor
     np.fmax.at(best_older, current, scores.take(older))
     final = np.fmax(scores, best_older) * factors
     return DefinitionScores(final, np.bincount(current, minlength=len(scores)), best_older, factors)

@@ -65,7 +65,8 @@ class QueryRequest(NodesRequest):
     `freshness_half_life_days` and `freshness_weight` take the server's defaults where they are None. `process`,
     `doc_class` and `workflow_id` choose a rule of the server's routing and do nothing else. `not_found_when_empty`
     turns a result without matches into NotFoundError. `budget_tokens` bounds the texts of the answer; None is no bound.
-    `cap_top_k` lowers a `top_k` above the server's maximum to it; without it that is refused.
+    `cap_top_k` lowers a `top_k` above the server's maximum to it; without it that is refused. With `history` older
+    definitions follow the current one by their own scores.
     """
 
     query: str
@@ -88,6 +89,7 @@ class QueryRequest(NodesRequest):
     not_found_when_empty: bool = False
     budget_tokens: int | None = None
     cap_top_k: bool = False
+    history: bool = False
 
     @property
     def extent(self) -> tuple[int, ...]:

@@ -29,6 +29,7 @@ _BY_MESSAGE: Mapping[type[Message], Mapping[str, int]] = {
     },
     retrieval_pb2.SearchNodesRequest: {"query_vector": limits.MAX_VECTOR_COMPONENTS, "scopes": limits.MAX_SCOPES},
     retrieval_pb2.ResolveNodesRequest: {"names": limits.MAX_NAMES, "scopes": limits.MAX_SCOPES},
+    retrieval_pb2.SearchTextRequest: {"scopes": limits.MAX_SCOPES},
     retrieval_pb2.ExpandDependencyTreeRequest: {
         "seed_ids": limits.MAX_SEEDS,
         "edge_allowlist": limits.MAX_EDGE_TYPES,

@@ -20,6 +20,7 @@ RequestForNodes: TypeAlias = (
     retrieval_pb2.SearchNodesRequest
     | evidence_pb2.GatherEvidenceRequest
     | retrieval_pb2.ResolveNodesRequest
+    | retrieval_pb2.SearchTextRequest
     | retrieval_pb2.ExpandDependencyTreeRequest
     | retrieval_pb2.FindPathsRequest
     | retrieval_pb2.FetchNodeTextsRequest

@@ -9,6 +9,7 @@ from groundwire_server.rpc.calls import RunningCall
 from groundwire_server.rpc.conversions.expansion import decode_expand, decode_paths, encode_expansion, encode_paths
 from groundwire_server.rpc.conversions.resolution import decode_resolve, encode_resolution
 from groundwire_server.rpc.conversions.search import decode_search, encode_search
+from groundwire_server.rpc.conversions.text_search import decode_text_search, encode_text_search
 from groundwire_server.rpc.conversions.texts import decode_fetch, encode_fetch
 from groundwire_server.rpc.identity.access_control import AccessControl
 
@@ -47,6 +48,17 @@ class RetrievalServicer:
         call.estimate(names)
         result = await self._engine.resolve(names, call)
         return await call.encode(encode_resolution, result, len(result.names))
+
+    async def SearchText(
+        self, request: retrieval_pb2.SearchTextRequest, call: RunningCall
+    ) -> retrieval_pb2.SearchTextResponse:
+        """Finds the lines that a literal or a regular expression matches."""
+        access, scopes = self._access_control.authorise(request)
+        with stage("decode"):
+            search = replace(decode_text_search(request, access), granted=scopes)
+        call.estimate(search)
+        result = await self._engine.search_text(search, call)
+        return await call.encode(encode_text_search, result, len(result.matches) + len(result.files))
 
     async def ExpandDependencyTree(
         self, request: retrieval_pb2.ExpandDependencyTreeRequest, call: RunningCall

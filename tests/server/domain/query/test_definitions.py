@@ -14,7 +14,7 @@ _PLACES = 6
 def _scored(scores: list[float], redefined: list[tuple[int, int]]) -> DefinitionScores:
     """`redefined` are pairs of the places of an older and a newer definition."""
     older, newer = (as_positions(pair[end] for pair in redefined) for end in (0, 1))
-    return current_first(np.asarray(scores), older, newer)
+    return current_first(np.asarray(scores), older, newer, 0.5)
 
 
 def _finals(scores: list[float], redefined: list[tuple[int, int]]) -> list[float]:
@@ -61,4 +61,4 @@ def test_no_definition_has_more_than_the_current_one(scores: list[float], object
 
 
 def test_a_long_chain_costs_no_more_than_others() -> None:
-    check_linear(lambda count: current_first(np.ones(count), np.arange(count - 1), np.arange(1, count)), 1_000)
+    check_linear(lambda count: current_first(np.ones(count), np.arange(count - 1), np.arange(1, count), 0.5), 1_000)

@@ -115,9 +115,9 @@ def test_a_flipped_bit_never_ends_an_opening_in_another_error(version: Path) -> 
         pytest.param(lambda path: path.write_text("[]"), "manifest.json", id="another document"),
         pytest.param(lambda path: edit_manifest(path.parent, surprise=1), "surprise", id="unknown field"),
         pytest.param(lambda path: edit_manifest(path.parent, node_count="5"), "node_count", id="wrong type"),
-        pytest.param(lambda path: edit_manifest(path.parent, format="other-index"), "other-index 7", id="other format"),
+        pytest.param(lambda path: edit_manifest(path.parent, format="other-index"), "other-index 8", id="other format"),
         pytest.param(
-            lambda path: edit_manifest(path.parent, format_version=8), "groundwire-index 8", id="newer version"
+            lambda path: edit_manifest(path.parent, format_version=9), "groundwire-index 9", id="newer version"
         ),
         pytest.param(lambda path: edit_manifest(path.parent, node_count=4), "id", id="fewer nodes than there are"),
         pytest.param(lambda path: edit_manifest(path.parent, edge_count=2), "edges.from.bin", id="more edges"),
@@ -131,9 +131,9 @@ def test_a_foreign_or_torn_manifest_is_refused(version: Path, damage: Callable[[
 
 def test_an_older_format_says_what_to_do(version: Path) -> None:
     """Manifests of long ago have other fields, and are refused for their format rather than for them."""
-    for older, fields in ((1, {"tokenizer": "code-1", "term_count": 7}), (6, {})):
+    for older, fields in ((1, {"tokenizer": "code-1", "term_count": 7}), (7, {})):
         edit_manifest(version, format_version=older, **fields)
-        expected = f"format groundwire-index {older}; this server reads groundwire-index 7; build the index anew"
+        expected = f"format groundwire-index {older}; this server reads groundwire-index 8; build the index anew"
         assert expected in refused(verify, version)
 
 

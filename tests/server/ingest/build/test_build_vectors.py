@@ -50,6 +50,21 @@ def test_the_words_of_a_symbol_are_embedded_before_context_and_text(tmp_path: Pa
     assert vectors.present.tolist() == [True, True, False]
 
 
+def test_what_entity_framework_writes_out_of_a_model_is_not_embedded(tmp_path: Path) -> None:
+    paths = (
+        "src/Migrations/20240101_Init.Designer.cs",
+        "src/Data/ShopModelSnapshot.cs",
+        "src/Forms/Main.Designer.cs",
+        "src/Migrations/20240101_Init.cs",
+    )
+    records = [node(f"n{place}", f"text {place}", path=path, is_generated=True) for place, path in enumerate(paths)]
+    by_hand = node("n9", "text 9", path="src/Migrations/Notes.Designer.cs")
+    assert build(tmp_path, [*records, by_hand], V1, embedder=HashEmbedder()).embedded == 3
+    vectors = index_of(tmp_path).vectors
+    assert vectors is not None
+    assert vectors.present.tolist() == [False, False, True, True, True]
+
+
 def test_own_vectors_are_stored_at_unit_length(tmp_path: Path) -> None:
     build(tmp_path, [node("a", vector=(3.0, 4.0)), node("b", "", vector=(0.0, -2.0))])
     index = index_of(tmp_path)

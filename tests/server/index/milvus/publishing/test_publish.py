@@ -318,8 +318,8 @@ def test_an_index_without_vectors_and_edges_can_be_published(milvus: MilvusServe
 def test_a_document_of_another_format_is_refused_for_it(published: Published) -> None:
     document = published.document
     assert VersionDocument.from_content(document.to_content()) == document
-    newer = replace(document, manifest=replace(document.manifest, format_version=8)).to_content()
-    with pytest.raises(IndexDamagedError, match=r"document: format groundwire-index 8; .* build the index anew"):
+    newer = replace(document, manifest=replace(document.manifest, format_version=9)).to_content()
+    with pytest.raises(IndexDamagedError, match=r"document: format groundwire-index 9; .* build the index anew"):
         VersionDocument.from_content(newer)
 
 

@@ -1,0 +1,148 @@
+"""The texts of the files that nodes come from, whole, and which node holds each line: what exact search reads.
+
+All files are one UTF-8 blob, sorted by path, and each line of it ends with a line feed. The lines of a file are divided
+into runs. The lines of a run belong to one node, so whoever may see the node may see them. A node whose file has no
+text of its own, as in a source of records, is a file by itself.
+"""
+
+from array import array
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groundwire_index.nodes.node_table import NodeTable
+from groundwire_index.store.files import map_array, write_array
+from groundwire_index.store.index_errors import IndexDamagedError
+
+_CONTENT, _STARTS, _NUMBERS = "sources.utf8", "sources.starts.bin", "sources.numbers.bin"
+_COLUMNS = ("rows", "first_lines", "files")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SourceRuns:
+    """Runs of lines [m], sorted by path and line.
+
+    Attributes:
+        content: The blob of all files.
+        starts: Where in `content` each run begins, in bytes.
+        ends: Where each run ends, behind its last line feed.
+        rows: The node that holds the lines of each run.
+        first_lines: The number of each run's first line in its file, 1-based.
+        files: A number for each run that is the same for the runs of one file, ascending.
+    """
+
+    content: memoryview
+    starts: NDArray[np.int64]
+    ends: NDArray[np.int64]
+    rows: NDArray[np.int32]
+    first_lines: NDArray[np.int32]
+    files: NDArray[np.int32]
+
+    def selected(self, is_selected: NDArray[np.bool_]) -> "SourceRuns":
+        """The runs whose rows are selected; `is_selected` [rows] is by row."""
+        if is_selected.all():
+            return self
+        kept = np.flatnonzero(is_selected.take(self.rows))
+        return SourceRuns(
+            self.content,
+            self.starts.take(kept),
+            self.ends.take(kept),
+            self.rows.take(kept),
+            self.first_lines.take(kept),
+            self.files.take(kept),
+        )
+
+
+def write_source_texts(directory: Path, nodes: NodeTable, texts: Mapping[str, str]) -> None:
+    """Writes the files of an index; `texts` has the text of each file that has one, by path."""
+    starts, numbers = array("q", [0]), array("i")
+    with (directory / _CONTENT).open("wb") as file:
+        for number, lines in enumerate(_files(nodes, texts)):
+            for run in lines.runs():
+                starts.append(starts[-1] + file.write(run.content))
+                numbers.extend((run.row, run.first_line, number))
+    write_array(directory / _STARTS, np.asarray(starts, dtype=np.int64))
+    write_array(directory / _NUMBERS, np.asarray(numbers, dtype=np.int32).reshape(-1, len(_COLUMNS)).T)
+
+
+def open_source_texts(directory: Path) -> SourceRuns:
+    """All runs of an index, mapped. Raises IndexDamagedError."""
+    starts = map_array(directory / _STARTS, np.int64, (None,), least=1)
+    numbers = map_array(directory / _NUMBERS, np.int32, (len(_COLUMNS), len(starts) - 1))
+    content = map_array(directory / _CONTENT, np.uint8, (None,))
+    if starts[0] != 0 or starts[-1] != len(content):
+        raise IndexDamagedError(f"{_CONTENT}: has {len(content)} bytes; its runs end at {starts[-1]}")
+    return SourceRuns(content.data, starts[:-1], starts[1:], *numbers)
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    row: int
+    first_line: int
+    content: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class _NodeLines:
+    """A node and its lines in its file, both ends included; 0 where they are unknown."""
+
+    row: int
+    start_line: int
+    end_line: int
+
+
+@dataclass(frozen=True, slots=True)
+class _FileLines:
+    """A file: its text, its nodes in the order of their lines, and the number of the text's first line."""
+
+    text: str
+    nodes: tuple[_NodeLines, ...]
+    first_line: int = 1
+
+    def runs(self) -> Iterator[_Run]:
+        """The runs of the file.
+
+        A line belongs to the innermost node around it, which is the one with the fewest lines. A line that no node is
+        around belongs to the first node of the file.
+        """
+        content = self.text.replace("\r\n", "\n").encode()
+        if not content.endswith(b"\n"):
+            content += b"\n"
+        line_starts = np.flatnonzero(np.frombuffer(content, dtype=np.uint8) == ord("\n")) + 1
+        line_starts = np.concatenate(([0], line_starts))
+        owners = np.full(len(line_starts) - 1, self.nodes[0].row, dtype=np.int64)
+        # An inner node is written over those around it. Of nodes of the same lines the first one in the index counts.
+        for node in sorted(self.nodes, key=lambda node: (node.start_line - node.end_line, -node.row)):
+            if node.start_line > 0:
+                owners[node.start_line - self.first_line : node.end_line - self.first_line + 1] = node.row
+        borders = np.flatnonzero(np.diff(owners)) + 1
+        for first, last in zip([0, *borders.tolist()], [*borders.tolist(), len(owners)], strict=True):
+            run_content = content[line_starts[first] : line_starts[last]]
+            yield _Run(int(owners[first]), self.first_line + first, run_content)
+
+
+def _files(nodes: NodeTable, texts: Mapping[str, str]) -> Iterator[_FileLines]:
+    """The files of an index by path; nodes of a file without a text follow each other by their lines."""
+    paths = nodes.categories["path"]
+    in_order = np.lexsort((np.arange(len(paths.codes)), nodes.numbers["start_line"], paths.codes))
+    for code, rows in groupby(in_order.tolist(), key=paths.codes.__getitem__):
+        held = [_lines_of(nodes, row) for row in rows]
+        text = texts.get(paths.values[int(code)])
+        if text is None:
+            yield from _nodes_alone(nodes, held)
+        else:
+            yield _FileLines(text, tuple(held))
+
+
+def _nodes_alone(nodes: NodeTable, held: Iterable[_NodeLines]) -> Iterator[_FileLines]:
+    for node in held:
+        if nodes.texts.byte_length(node.row):
+            yield _FileLines(nodes.texts[node.row], (_NodeLines(node.row, 0, 0),), max(1, node.start_line))
+
+
+def _lines_of(nodes: NodeTable, row: int) -> _NodeLines:
+    return _NodeLines(row, int(nodes.numbers["start_line"][row]), int(nodes.numbers["end_line"][row]))

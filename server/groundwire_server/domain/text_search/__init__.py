@@ -1,0 +1,1 @@
+"""Exact search: the lines that a literal or a regular expression matches."""

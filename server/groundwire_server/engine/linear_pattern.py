@@ -1,0 +1,61 @@
+"""Regular expressions whose search takes time linear in the text, whoever wrote them: those of RE2."""
+
+from typing import NamedTuple
+
+import re2
+
+_MEMORY_BYTES = 4 << 20
+"""The most memory of a compiled pattern; one that needs more is refused, or searched more slowly."""
+
+
+class PatternError(Exception):
+    """The pattern cannot be compiled; the message says why."""
+
+
+class Span(NamedTuple):
+    """A stretch of a text, in bytes, without its end."""
+
+    start: int
+    end: int
+
+
+class LinearPattern:
+    """A compiled pattern. `^` and `$` match at the ends of lines."""
+
+    def __init__(
+        self, pattern: str, *, is_literal: bool, ignore_case: bool, whole_words: bool, multiline: bool
+    ) -> None:
+        """Compiles a pattern in the syntax of RE2. Raises PatternError.
+
+        Args:
+            pattern: A regular expression, or any text.
+            is_literal: The pattern is a text, and matches itself.
+            ignore_case: Letters match in either case.
+            whole_words: A match begins and ends at a border of a word, whose characters are `A-Za-z0-9_`.
+            multiline: A match may hold line feeds.
+        """
+        options = re2.Options()
+        options.log_errors = False
+        options.never_capture = True
+        options.max_mem = _MEMORY_BYTES
+        options.case_sensitive = not ignore_case
+        options.never_nl = not multiline
+        expression = re2.escape(pattern) if is_literal else pattern
+        try:
+            re2.compile(expression, options)  # as it is: what is put around it could make it valid
+            bounded = rf"\b(?:{expression})\b" if whole_words else expression
+            self._compiled = re2.compile(f"(?m){bounded}", options)
+        except re2.error as error:
+            raise PatternError(_message(error)) from error
+        finally:
+            re2.purge()  # the library would keep the last 128 patterns with their memory
+
+    def search(self, content: memoryview, start: int, end: int) -> Span | None:
+        """The first match, the longest to the left, that begins at `start` or later and ends at `end` or before."""
+        match = self._compiled.search(content, start, end)
+        return None if match is None else Span(*match.span())
+
+
+def _message(error: Exception) -> str:
+    argument = error.args[0] if error.args else ""
+    return argument.decode(errors="replace") if isinstance(argument, bytes) else str(argument)
