@@ -25,17 +25,22 @@ _LOOKED_FOR = (
 
 
 def recognise(
-    path: Path, exclude: Sequence[str] = (), access: Sequence[AccessRule] = (), read_before: "ReadBefore | None" = None
+    path: Path,
+    exclude: Sequence[str] = (),
+    access: Sequence[AccessRule] = (),
+    read_before: "ReadBefore | None" = None,
+    origin: str = "",
 ) -> Source:
     """The source at a path: a bundle, a Slack export, a JSONL file, a SCIP index, or, for other folders, a source tree.
 
-    `exclude`, `access` and `read_before` are a tree's, see `TreeSource`. Raises IngestError when it is no known kind of
-    source, naming what was looked for. Raises it too for exclusions or access rules on a source that is no tree.
+    `exclude`, `access`, `read_before` and `origin` are a tree's, see `TreeSource`. Raises IngestError when it is no
+    known kind of source, naming what was looked for. Raises it too for exclusions or access rules on a source that is
+    no tree.
     """
     if is_tree(path):
         from groundwire_ingest.tree.source import TreeSource
 
-        return TreeSource(path, exclude, access, read_before)
+        return TreeSource(path, exclude, access, read_before, origin)
     source = _other_source(path)
     if exclude or access:
         raise IngestError(

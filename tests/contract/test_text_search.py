@@ -219,6 +219,7 @@ REFUSED = [
         "VALUE_MALFORMED", "pattern"),
     Row("lookaround", request("(?<=a)b", regex=True), INVALID, "VALUE_MALFORMED", "pattern"),
     Row("a huge repetition", request("((a{100}){100}){100}", regex=True), INVALID, "VALUE_MALFORMED", "pattern"),
+    Row("a large pattern", request(r"\pL{1,100}", regex=True), INVALID, "VALUE_MALFORMED", "pattern"),
     Row("a line break", request("a\nb"), INVALID, "VALUE_MALFORMED", "pattern"),
     Row("a NUL", request("a\0b"), INVALID, "VALUE_MALFORMED", "pattern"),
     Row("no matches", request(max_matches=0), INVALID, "FIELD_REQUIRED", "max_matches"),

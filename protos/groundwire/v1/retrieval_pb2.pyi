@@ -925,7 +925,8 @@ class SearchTextRequest(_message.Message):
     """
     regex: _builtins.bool
     """The pattern is a regular expression in the syntax of RE2. It has no lookaround and no backreferences, and a search
-    takes time linear in the text. `^` and `$` match at the ends of each line.
+    takes time linear in the text. `^` and `$` match at the ends of each line. An expression that compiles to more than
+    2,000 instructions is refused, such as `\\pL{100}`.
     """
     ignore_case: _builtins.bool
     """Letters match in either case."""

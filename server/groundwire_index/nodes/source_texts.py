@@ -6,7 +6,7 @@ text of its own, as in a source of records, is a file by itself.
 """
 
 from array import array
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
@@ -19,7 +19,9 @@ from groundwire_index.store.files import map_array, write_array
 from groundwire_index.store.index_errors import IndexDamagedError
 
 _CONTENT, _STARTS, _NUMBERS = "sources.utf8", "sources.starts.bin", "sources.numbers.bin"
-_COLUMNS = ("rows", "first_lines", "files")
+_COLUMNS = ("rows", "first_lines", "files", "paths")
+_UNKNOWN_PATH = np.iinfo(np.int32).min
+"""What is added to the row of a node without a path, to make a number of its own before those of paths."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -33,6 +35,7 @@ class SourceRuns:
         rows: The node that holds the lines of each run.
         first_lines: The number of each run's first line in its file, 1-based.
         files: A number for each run that is the same for the runs of one file, ascending.
+        paths: The same for the runs of one path, which has several files where nodes overlap.
     """
 
     content: memoryview
@@ -41,6 +44,7 @@ class SourceRuns:
     rows: NDArray[np.int32]
     first_lines: NDArray[np.int32]
     files: NDArray[np.int32]
+    paths: NDArray[np.int32]
 
     def selected(self, is_selected: NDArray[np.bool_]) -> "SourceRuns":
         """The runs whose rows are selected; `is_selected` [rows] is by row."""
@@ -54,6 +58,7 @@ class SourceRuns:
             self.rows.take(kept),
             self.first_lines.take(kept),
             self.files.take(kept),
+            self.paths.take(kept),
         )
 
 
@@ -64,7 +69,7 @@ def write_source_texts(directory: Path, nodes: NodeTable, texts: Mapping[str, st
         for number, lines in enumerate(_files(nodes, texts)):
             for run in lines.runs():
                 starts.append(starts[-1] + file.write(run.content))
-                numbers.extend((run.row, run.first_line, number))
+                numbers.extend((run.row, run.first_line, number, lines.path))
     write_array(directory / _STARTS, np.asarray(starts, dtype=np.int64))
     write_array(directory / _NUMBERS, np.asarray(numbers, dtype=np.int32).reshape(-1, len(_COLUMNS)).T)
 
@@ -97,8 +102,9 @@ class _NodeLines:
 
 @dataclass(frozen=True, slots=True)
 class _FileLines:
-    """A file: its text, its nodes in the order of their lines, and the number of the text's first line."""
+    """A file: the number of its path, its text, its nodes in the order of their lines, and the text's first line."""
 
+    path: int
     text: str
     nodes: tuple[_NodeLines, ...]
     first_line: int = 1
@@ -131,17 +137,16 @@ def _files(nodes: NodeTable, texts: Mapping[str, str]) -> Iterator[_FileLines]:
     in_order = np.lexsort((np.arange(len(paths.codes)), nodes.numbers["start_line"], paths.codes))
     for code, rows in groupby(in_order.tolist(), key=paths.codes.__getitem__):
         held = [_lines_of(nodes, row) for row in rows]
-        text = texts.get(paths.values[int(code)])
-        if text is None:
-            yield from _nodes_alone(nodes, held)
-        else:
-            yield _FileLines(text, tuple(held))
-
-
-def _nodes_alone(nodes: NodeTable, held: Iterable[_NodeLines]) -> Iterator[_FileLines]:
-    for node in held:
-        if nodes.texts.byte_length(node.row):
-            yield _FileLines(nodes.texts[node.row], (_NodeLines(node.row, 0, 0),), max(1, node.start_line))
+        path = paths.values[int(code)]
+        text = texts.get(path)
+        if text is not None:
+            yield _FileLines(int(code), text, tuple(held))
+            continue
+        for node in held:
+            if nodes.texts.byte_length(node.row):
+                number = int(code) if path else _UNKNOWN_PATH + node.row
+                alone = (_NodeLines(node.row, 0, 0),)
+                yield _FileLines(number, nodes.texts[node.row], alone, max(1, node.start_line))
 
 
 def _lines_of(nodes: NodeTable, row: int) -> _NodeLines:

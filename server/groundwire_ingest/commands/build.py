@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -34,9 +35,10 @@ if TYPE_CHECKING:
 @partial(with_storage, builds=True)
 def index(
     source: Annotated[
-        Path,
+        str,
         typer.Argument(
-            help="A source tree, RoslynIndexer bundle, SCIP index, Slack export or JSONL; or a YAML file of several."
+            help="A source tree, RoslynIndexer bundle, SCIP index, Slack export or JSONL; the address of a Git "
+            "repository; or a YAML file of several."
         ),
     ],
     place: Place,
@@ -45,6 +47,9 @@ def index(
     ] = "",
     branch: Annotated[
         str, typer.Option("--branch", "-b", help="The branch the index belongs to; a YAML file says it itself.")
+    ] = "",
+    ref: Annotated[
+        str, typer.Option(help="The branch, tag or commit of a Git repository.", show_default="its default branch")
     ] = "",
     version: Annotated[
         str, typer.Option(help="The version's name; it is built in any case. The time of the build unless given.")
@@ -75,31 +80,45 @@ def index(
 
     SOURCE may be a YAML file (.yaml, .yml) that lists several sources with their options: docs/indexing.md.
 
+    It may also be the address of a Git repository, the folder of a bare one, or with --ref any one's folder. Repository
+    and branch then have the names that they have there, unless they are given.
+
     For Milvus it is built in the data folder first, which keeps the embeddings and encoders in any case.
     """
     if watch and (version or not activate):
         fail("--watch names and activates what it builds; leave out --version and --no-activate", EXIT_USAGE)
     if embedder == "":
         fail("--embedder is empty: is the variable that it comes from set, and its value in quotes?", EXIT_USAGE)
-    with reporting_failures("index"):
+    with reporting_failures("index"), ExitStack() as until_end:
         from groundwire_ingest.commands.progress import TerminalProgress
+        from groundwire_ingest.git_trees import git_tree, is_git_repository, repository_name
         from groundwire_ingest.repositories.indexing import KEPT_BYTES, Indexer
         from groundwire_ingest.repositories.repositories_file import SUFFIXES
         from groundwire_ingest.repositories.repositories_file import Repository as IndexedRepository
 
-        if source.suffix.lower() in SUFFIXES and not source.is_dir():
+        path, origin = Path(source), ""
+        if is_git_repository(source, ref):
+            if watch:
+                fail("--watch needs a folder of files, and not a Git repository", EXIT_USAGE)
+            tree = until_end.enter_context(git_tree(source, ref))
+            path, origin = tree.folder, tree.origin
+            repository, branch = repository or repository_name(source), branch or tree.branch
+        elif ref:
+            fail(f"--ref: {source} is no Git repository; leave it out, or name one", EXIT_USAGE)
+        if path.suffix.lower() in SUFFIXES and not path.is_dir():
             given = (repository, branch, embedder, exclude, skip_dangling_edges)
-            repositories = _listed(source, says_more=any(given))
+            repositories = _listed(path, says_more=any(given))
         else:
             if not (repository and branch):
                 fail("--repository and --branch must be given, except with a YAML file of repositories", EXIT_USAGE)
             scope = checked_scope(repository, branch, version)
             single = IndexedRepository(
-                source,
+                path,
                 replace(scope, active_index=""),
                 embedder or DEFAULT_MODEL,
                 tuple(exclude or ()),
                 skip_dangling_edges=skip_dangling_edges,
+                origin=origin,
             )
             repositories = (single,)
         progress = TerminalProgress()

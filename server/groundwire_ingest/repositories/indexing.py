@@ -81,7 +81,7 @@ class Indexer:
         from groundwire_ingest.tree.read_before import ReadBefore
 
         self._read_before = self._read_before or ReadBefore(self._kept_bytes)
-        source = recognise(repository.path, repository.exclude, repository.access, self._read_before)
+        source = recognise(repository.path, repository.exclude, repository.access, self._read_before, repository.origin)
         options = BuildOptions(
             data=self._data,
             scope=replace(repository.scope, active_index=version),
@@ -173,6 +173,7 @@ def inputs_of(repository: Repository, model: str, storage: str = "") -> str:
         "exclude": repository.exclude,
         "access": [asdict(rule) for rule in repository.access],
         "skip_dangling_edges": repository.skip_dangling_edges,
+        "origin": repository.origin,
     }
     digest = hashlib.sha256(json.dumps([software(), settings]).encode())
     try:

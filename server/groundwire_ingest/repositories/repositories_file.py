@@ -27,6 +27,7 @@ class Repository:
     """A source, the scope of its index, and how it is indexed.
 
     `embedder` is the name or path of a model, or NO_EMBEDDER. `exclude` and `access` are for source trees only.
+    `origin` says where the files of a tree come from, if that is no folder.
     """
 
     path: Path
@@ -35,6 +36,7 @@ class Repository:
     exclude: tuple[str, ...] = ()
     access: tuple[AccessRule, ...] = ()
     skip_dangling_edges: bool = False
+    origin: str = ""
 
     @property
     def name(self) -> str:

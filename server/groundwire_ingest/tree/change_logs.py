@@ -13,7 +13,7 @@ MIN_HEADINGS = 40
 """A change log with fewer headings is divided as any other document."""
 NEWEST_VERSIONS = 12
 """So many versions have a section each."""
-MAX_GROUPS = 12
+MAX_GROUPS = 24
 """Older versions share so many sections; what is older still is left out."""
 
 _NAME = re.compile(r"change[_-]?log|changes|history|news|release[_-]?notes?|releases", re.IGNORECASE)

@@ -41,6 +41,7 @@ class TreeSource:
 
     Workers parse the files; what none of them can read within its limits is skipped.
 
+    `origin` says where the files come from, for the description.
     `exclude` are patterns of paths to leave out, as in a .gitignore at the root; `access` rules what nodes demand by
     their file's path. `read_before` has the files that earlier sources have read. The facts that a node states depend
     only on files that all callers who see the node may see.
@@ -53,18 +54,21 @@ class TreeSource:
         exclude: Sequence[str] = (),
         access: Sequence[AccessRule] = (),
         read_before: ReadBefore | None = None,
+        origin: str = "",
     ) -> None:
         self.file_count = 0
         self.files_read = 0
         self._root = root
+        self._origin = origin
         self._files = read_before or ReadBefore()
         self._exclusions = Exclusions(exclude)
         self._access = AccessRules(access)
 
     @property
     def description(self) -> str:
-        """`source tree` and the folder's name."""
-        return f"source tree {self._root.resolve().name}"
+        """`source tree`, the folder's name, and where its files come from, if that is known."""
+        name = f"source tree {self._root.resolve().name}"
+        return f"{name} ({self._origin})" if self._origin else name
 
     def read(self) -> Iterator[SourceRecord]:
         """Skipped files, unused patterns, then nodes, then facts and edges of nodes that have been yielded."""

@@ -16,7 +16,9 @@ _BEFORE_MATCH = 100
 """How many characters of a longer line are shown before its match, where there are as many."""
 _STRETCH_BYTES = 4 << 20
 """A search in so many bytes takes some milliseconds; the deadline is looked at between two of them."""
-_WINDOW_BYTES = 1 << 12
+_USUAL_INSTRUCTIONS = 100
+"""A pattern of more instructions is searched in as many times less bytes at once."""
+_WINDOW_BYTES = 1 << 8
 _LINE_FEED = b"\n"
 
 
@@ -51,6 +53,7 @@ class LineScan:
         self._runs = runs
         self._pattern = pattern
         self._multiline = multiline
+        self._stretch_bytes = _STRETCH_BYTES * _USUAL_INSTRUCTIONS // max(_USUAL_INSTRUCTIONS, pattern.instructions)
 
     def lines(self, checkpoint: Checkpoint) -> Iterator[MatchingLine]:
         """The matching lines in the order of the runs; with `multiline` the first line of each match."""
@@ -113,7 +116,7 @@ class LineScan:
         if not len(runs.starts):
             return
         begins = runs.starts[1:] != runs.ends[:-1]
-        begins |= np.diff(runs.files) > 0 if self._multiline else np.diff(runs.starts // _STRETCH_BYTES) > 0
+        begins |= np.diff(runs.files) > 0 if self._multiline else np.diff(runs.starts // self._stretch_bytes) > 0
         borders: NDArray[np.int64] = np.flatnonzero(begins) + 1
         starts = runs.starts.take(np.concatenate(([0], borders)))
         ends = runs.ends.take(np.concatenate((borders - 1, [len(runs.ends) - 1])))

@@ -6,6 +6,8 @@ import re2
 
 _MEMORY_BYTES = 4 << 20
 """The most memory of a compiled pattern; one that needs more is refused, or searched more slowly."""
+MOST_INSTRUCTIONS = 2_000
+"""A larger pattern is refused: in the worst case, a byte costs some 3 ns for each instruction."""
 
 
 class PatternError(Exception):
@@ -49,6 +51,11 @@ class LinearPattern:
             raise PatternError(_message(error)) from error
         finally:
             re2.purge()  # the library would keep the last 128 patterns with their memory
+
+        self.instructions: int = self._compiled.programsize
+        if self.instructions > MOST_INSTRUCTIONS:
+            rule = f"it takes {self.instructions:,} instructions, at most {MOST_INSTRUCTIONS:,} are allowed"
+            raise PatternError(f"{rule}; repeat less")
 
     def search(self, content: memoryview, start: int, end: int) -> Span | None:
         """The first match, the longest to the left, that begins at `start` or later and ends at `end` or before."""

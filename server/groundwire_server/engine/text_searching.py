@@ -1,11 +1,12 @@
 """SearchText: the lines that a literal or a regular expression matches."""
 
 from dataclasses import dataclass
+from itertools import islice
 
+from groundwire_index.nodes.source_texts import SourceRuns
 from groundwire_server.backends.interface import IndexSnapshot, Snapshot
 from groundwire_server.domain.errors import FieldViolation, InvalidRequestError, PreconditionError, Reason
 from groundwire_server.domain.search.candidates import as_positions
-from groundwire_server.domain.search.search import Declaration, NodeLabel
 from groundwire_server.domain.text_search.text_search import (
     MOST_LINES,
     FileMatches,
@@ -55,92 +56,89 @@ def _compiled(request: TextSearchRequest) -> LinearPattern:
 
 
 @dataclass(frozen=True, slots=True)
-class _LabelledLine:
-    """A matching line, the search that it comes from, and the node that holds it."""
+class _PartLines:
+    """The matching lines of one version by path and line, each once; `stopped` if there may be more."""
 
+    part: IndexSnapshot
     scan: LineScan
-    matching: MatchingLine
-    node: NodeLabel
-    declaration: Declaration
+    runs: SourceRuns
+    lines: list[MatchingLine]
+    stopped: bool
+
+    def shown(self, lines: list[MatchingLine], context_lines: int) -> list[LineMatch]:
+        """Some of these lines with what is told of each."""
+        rows = as_positions(int(self.runs.rows[line.run]) for line in lines)
+        labels, declarations = self.part.labels(rows), self.part.declarations(rows)
+        matches = []
+        for line, node, declaration in zip(lines, labels, declarations, strict=True):
+            text = self.scan.shown(line)
+            before, after = self.scan.around(line, context_lines)
+            matches.append(
+                LineMatch(
+                    node=node,
+                    kind=declaration.kind,
+                    line=line.number,
+                    column=text.match_column,
+                    length=text.match_length,
+                    end_line=line.number + text.match_breaks,
+                    shown=ShownLine(text.text, text.first_column),
+                    before=tuple(before),
+                    after=tuple(after),
+                )
+            )
+        return matches
+
+    def files(self) -> list[FileMatches]:
+        """The files of the lines, with their counts."""
+        counts: dict[int, int] = {}
+        first_rows: dict[int, int] = {}
+        for line in self.lines:
+            path = int(self.runs.paths[line.run])
+            counts[path] = counts.get(path, 0) + 1
+            first_rows.setdefault(path, int(self.runs.rows[line.run]))
+        labels = self.part.labels(as_positions(first_rows.values()))
+        return [
+            FileMatches(node.id, node.location.path, count) for node, count in zip(labels, counts.values(), strict=True)
+        ]
 
 
 def _searched(request: TextSearchRequest, pattern: LinearPattern, snapshot: Snapshot, call: Call) -> TextSearchResult:
-    lines: list[_LabelledLine] = []
-    stopped = False
+    matches: list[LineMatch] = []
+    files: list[FileMatches] = []
+    line_count, stopped = 0, False
     for part in snapshot.parts:
-        lines_of_part, stopped = _lines_of(part, request, pattern, MOST_LINES - len(lines), call)
-        lines += lines_of_part
+        part_lines = _lines_of(part, request, pattern, MOST_LINES - line_count, call)
+        call.checkpoint()
+        line_count += len(part_lines.lines)
+        shown_lines = part_lines.lines[: request.max_matches - len(matches)]
+        matches += part_lines.shown(shown_lines, request.context_lines)
+        files += part_lines.files()
+        stopped = part_lines.stopped
         if stopped:
             break
-    return TextSearchResult(
-        matches=tuple(_shown(line, request.context_lines) for line in lines[: request.max_matches]),
-        files=_by_file(lines),
-        stopped=stopped,
-        index=snapshot.index,
-        scopes=scopes_of(snapshot),
-    )
+    return TextSearchResult(tuple(matches), tuple(files), stopped, snapshot.index, scopes_of(snapshot))
 
 
 def _lines_of(
     part: IndexSnapshot, request: TextSearchRequest, pattern: LinearPattern, most_lines: int, call: Call
-) -> tuple[list[_LabelledLine], bool]:
-    """The first matching lines of a version by path and line, each once, and whether there may be more."""
+) -> _PartLines:
+    """The first matching lines of a version."""
     runs = part.source_runs
     if runs is None:
         message = f"index {part.index!r} has no texts of files; search by words (BM25), or serve it from a folder"
         raise PreconditionError(Reason.SOURCES_MISSING, message, {"active_index": part.index})
     scan = LineScan(runs, pattern, multiline=request.multiline)
-    matching_lines: list[MatchingLine] = []
-    stopped = False
-    for matching in scan.lines(call.checkpoint):
-        if len(matching_lines) == most_lines:
-            stopped = True
-            break
-        matching_lines.append(matching)
-    rows = as_positions(dict.fromkeys(int(runs.rows[matching.run]) for matching in matching_lines))
-    labels = dict(zip(rows.tolist(), part.labels(rows), strict=True))
-    declarations = dict(zip(rows.tolist(), part.declarations(rows), strict=True))
-    call.checkpoint()
-    lines = []
-    for matching in matching_lines:
-        row = int(runs.rows[matching.run])
-        lines.append(_LabelledLine(scan, matching, labels[row], declarations[row]))
-    return _each_once(lines), stopped
+    lines = list(islice(scan.lines(call.checkpoint), most_lines + 1))
+    stopped = len(lines) > most_lines
+    return _PartLines(part, scan, runs, _each_once(lines[:most_lines], runs), stopped)
 
 
-def _each_once(lines: list[_LabelledLine]) -> list[_LabelledLine]:
-    """The lines by path and number. Of nodes that both have a line, the one with the fewest lines holds it."""
-    kept: dict[tuple[str, int], _LabelledLine] = {}
-    for line in sorted(lines, key=_line_count_of_node):
-        kept.setdefault((line.node.location.path or line.node.id, line.matching.number), line)
-    return [kept[place] for place in sorted(kept)]
-
-
-def _line_count_of_node(line: _LabelledLine) -> int:
-    return line.node.location.end_line - line.node.location.start_line
-
-
-def _shown(line: _LabelledLine, context_lines: int) -> LineMatch:
-    shown = line.scan.shown(line.matching)
-    before, after = line.scan.around(line.matching, context_lines)
-    return LineMatch(
-        node=line.node,
-        kind=line.declaration.kind,
-        line=line.matching.number,
-        column=shown.match_column,
-        length=shown.match_length,
-        end_line=line.matching.number + shown.match_breaks,
-        shown=ShownLine(shown.text, shown.first_column),
-        before=tuple(before),
-        after=tuple(after),
-    )
-
-
-def _by_file(lines: list[_LabelledLine]) -> tuple[FileMatches, ...]:
-    files: dict[tuple[str, str], FileMatches] = {}
+def _each_once(lines: list[MatchingLine], runs: SourceRuns) -> list[MatchingLine]:
+    """The lines by path and number. Of nodes that both have a line, the one that begins last holds it."""
+    kept: dict[tuple[int, int], MatchingLine] = {}
     for line in lines:
-        scope, path = line.node.id.rsplit("::", 2)[0], line.node.location.path
-        known = files.get((scope, path or line.node.id))
-        count = 1 if known is None else known.line_count + 1
-        files[scope, path or line.node.id] = FileMatches(known.node_id if known else line.node.id, path, count)
-    return tuple(files.values())
+        place = int(runs.paths[line.run]), line.number
+        known = kept.get(place)
+        if known is None or runs.first_lines[line.run] > runs.first_lines[known.run]:
+            kept[place] = line
+    return [kept[place] for place in sorted(kept)]

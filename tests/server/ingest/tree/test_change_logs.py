@@ -22,9 +22,9 @@ def test_a_long_change_log_is_a_few_dozen_nodes() -> None:
     titles = [node.section_path.rpartition(" > ")[2] for node in analysis.nodes]
     assert titles[:3] == ["Changelog", "[1.700.0] - 2024-01-01", "[1.699.0] - 2024-01-01"]
     assert titles[13] == "[1.688.0] - 2024-01-01 to [1.681.0] - 2024-01-01"
-    assert len(titles) == 1 + 12 + 12
+    assert len(titles) == 1 + 12 + 24
     assert "fault 681 " in analysis.nodes[13].text
-    left_out = 700 - 12 - 12 * 8
+    left_out = 700 - 12 - 24 * 8
     assert [item.why.partition(",")[0] for item in analysis.skipped] == [
         f"of its 700 versions the {left_out} oldest are left out"
     ]

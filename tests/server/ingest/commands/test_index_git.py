@@ -1,0 +1,123 @@
+"""`groundwire index` reads a commit of a Git repository, by address or folder, without a checkout."""
+
+import os
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from groundwire_index.scope import Scope
+from groundwire_index.store.store import IndexStore
+from groundwire_ingest.git_trees import git_tree, is_git_repository, repository_name, without_credentials
+from groundwire_ingest.ingest_errors import IngestError
+from groundwire_ingest.tree.decoding import MAX_FILE_BYTES
+from support.builds import index_of
+from support.program import run, run_ok
+
+_IDENTITY = ("-c", "user.name=Ann", "-c", "user.email=ann@example.org", "-c", "commit.gpgsign=false")
+
+
+def git(folder: Path, *arguments: str) -> str:
+    environment = {**os.environ, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
+    command = ["git", "-C", str(folder), *_IDENTITY, *arguments]
+    return subprocess.run(command, env=environment, check=True, capture_output=True, text=True).stdout.strip()
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Path:
+    """A repository whose default branch is `trunk`, with a tag of its first commit, and changes that are no commit."""
+    folder = tmp_path / "shop"
+    (folder / "src").mkdir(parents=True)
+    git(folder, "init", "--quiet", "--initial-branch=trunk")
+    (folder / "src" / "tax.py").write_text("def rate():\n    return 19\n")
+    (folder / ".gitattributes").write_text("src/* export-ignore text eol=crlf filter=evil\n")
+    (folder / "link.py").symlink_to("/etc/passwd")
+    git(folder, "add", "--all")
+    git(folder, "commit", "--quiet", "--message", "first")
+    git(folder, "tag", "v1")
+    (folder / "src" / "tax.py").write_text("def rate():\n    return 20\n")
+    (folder / "src" / "large.txt").write_bytes(b"x" * (MAX_FILE_BYTES + 1))
+    git(folder, "add", "--all")
+    git(folder, "commit", "--quiet", "--message", "second")
+    (folder / "src" / "tax.py").write_text("def rate():\n    return 21\n")
+    return folder
+
+
+def indexed(data: Path, repository: str, branch: str) -> tuple[str, str]:
+    """The text of the only function, and the source of the manifest."""
+    scope = Scope(repository, branch)
+    index = index_of(data, replace(scope, active_index=IndexStore(data).active(scope)))
+    texts = [index.nodes.texts[row] for row in range(index.manifest.node_count)]
+    (function,) = (text for text in texts if "return" in text)
+    return function, index.manifest.source
+
+
+def test_an_address_is_indexed_under_its_names(shop: Path, tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    commit = git(shop, "rev-parse", "HEAD")
+    run_ok("index", f"file://{shop}", "--embedder", "none", "--data", data)
+    text, source = indexed(data, "shop", "trunk")
+    assert text.rstrip() == "def rate():\n    return 20", "the commit, without filters and line ends"
+    assert source == f"source tree shop (file://{shop} at {commit[:12]})"
+    again = run_ok("index", f"file://{shop}", "--embedder", "none", "--data", data)
+    assert "unchanged" in again
+
+
+@pytest.mark.parametrize("kind", ["tag", "commit"])
+def test_a_ref_of_a_folder_is_read_from_its_objects(shop: Path, tmp_path: Path, kind: str) -> None:
+    ref = "v1" if kind == "tag" else git(shop, "rev-parse", "v1")
+    run_ok("index", shop, "--ref", ref, "-r", "books", "-b", "old", "--embedder", "none", "--data", tmp_path / "data")
+    text, _ = indexed(tmp_path / "data", "books", "old")
+    assert text.rstrip() == "def rate():\n    return 19"
+
+
+def test_a_bare_repository_is_read_without_a_ref(shop: Path, tmp_path: Path) -> None:
+    bare = tmp_path / "mirror.git"
+    git(shop, "clone", "--quiet", "--bare", str(shop), str(bare))
+    with git_tree(str(bare), "") as tree:
+        names = sorted(path.relative_to(tree.folder).as_posix() for path in tree.folder.rglob("*") if path.is_file())
+        assert names == [".gitattributes", "src/large.txt", "src/tax.py"], "no link"
+        assert (tree.folder / "src" / "large.txt").stat().st_size == MAX_FILE_BYTES + 1
+        assert (tree.branch, repository_name(str(bare))) == ("trunk", "mirror")
+        folder = tree.folder
+    assert not folder.exists()
+
+
+def test_what_is_no_repository_or_ref_is_said(shop: Path, tmp_path: Path) -> None:
+    data = ("--embedder", "none", "--data", tmp_path / "data")
+    absent = run("index", f"file://{shop}", "--ref", "absent", *data)
+    assert absent.returncode == 1
+    assert f"file://{shop}: git failed: fatal: couldn't find remote ref absent" in absent.stderr
+    none = run("index", tmp_path, "--ref", "main", "-r", "a", "-b", "b", *data)
+    assert (none.returncode, "is no Git repository" in none.stderr) == (2, True)
+    watched = run("index", f"file://{shop}", "--watch", *data)
+    assert (watched.returncode, "--watch needs a folder of files" in watched.stderr) == (2, True)
+    option = run("index", f"file://{shop}", "--ref", "--upload-pack=touch /tmp/owned", *data)
+    assert option.returncode == 1
+
+
+def test_addresses() -> None:
+    assert is_git_repository("https://example.org/team/shop.git", "")
+    assert is_git_repository("git@example.org:team/shop.git", "")
+    assert not is_git_repository("ext::sh -c whoami", "")
+    assert repository_name("https://example.org/team/shop.git/") == "shop"
+    assert repository_name("git@example.org:shop") == "shop"
+    assert without_credentials("https://ann:secret@example.org/shop") == "https://example.org/shop"
+    with pytest.raises(IngestError) as refused, git_tree("https://ann:secret@127.0.0.1:9/shop", ""):
+        pass
+    assert "secret" not in str(refused.value)
+
+
+@pytest.mark.parametrize("name", ["../out.py", ".git/config", "a/../../out.py"])
+def test_a_commit_cannot_lead_out_of_the_folder(shop: Path, name: str) -> None:
+    """Git refuses to make such a tree, but a server may send one."""
+    blob = git(shop, "hash-object", "-w", "src/tax.py")
+    entry = b"100644 " + name.encode() + b"\0" + bytes.fromhex(blob)
+    made = subprocess.run(
+        ["git", "-C", str(shop), "hash-object", "-t", "tree", "--literally", "-w", "--stdin"],
+        input=entry, check=True, capture_output=True,
+    )  # fmt: skip
+    commit = git(shop, "commit-tree", made.stdout.decode().strip(), "-m", "evil")
+    with pytest.raises(IngestError, match="no path in a folder"), git_tree(str(shop), commit):
+        pass
