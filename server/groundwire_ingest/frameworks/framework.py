@@ -6,7 +6,16 @@ from typing import TypeAlias
 
 from groundwire_ingest.tree.as_code.component import Component, ComponentCode
 from groundwire_ingest.tree.facts import CodeAnalysis, Import
-from groundwire_ingest.tree.framework_facts import Mount, Registration, Request, Route, TableChange, TableMapping, Topic
+from groundwire_ingest.tree.framework_facts import (
+    Mount,
+    Registration,
+    Request,
+    Route,
+    TableChange,
+    TableMapping,
+    TemplateView,
+    Topic,
+)
 from groundwire_ingest.tree.languages.nodes import Nodes
 from groundwire_ingest.tree.languages.syntax import Places, Syntax
 from groundwire_ingest.tree.model import SourceFile, StringLiteral
@@ -21,6 +30,7 @@ Finding: TypeAlias = (
     | Topic
     | TableMapping
     | TableChange
+    | TemplateView
     | TextValue
     | BuiltText
     | PassedTexts

@@ -2,13 +2,22 @@
 
 import re
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from tree_sitter import Node
 
 from groundwire_ingest.frameworks.framework import Framework
 from groundwire_ingest.tree.framework_facts import Mount, Route
 from groundwire_ingest.tree.languages.go.types import go_type
-from groundwire_ingest.tree.languages.nodes import Nodes, arguments_of, children_of, field_of, text_of
+from groundwire_ingest.tree.languages.nodes import (
+    Nodes,
+    arguments_of,
+    around_of,
+    children_of,
+    field_of,
+    line_of,
+    text_of,
+)
 from groundwire_ingest.tree.languages.strings import string_value
 from groundwire_ingest.tree.languages.syntax import Places, Syntax
 from groundwire_ingest.tree.languages.urls import url_path
@@ -37,8 +46,12 @@ def routes(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Route | Mou
         for mount in _group(syntax, node, places):
             routers.add(mount.router)
             yield mount
+    helpers = dict(_helpers(syntax, nodes))
     for node in nodes["call_expression"]:
         name = _name(node)
+        helper = helpers.get(text_of(node, "function"))
+        if helper is not None:
+            yield from _by_helper(syntax, node, helper, places)
         if name.lower() in _VERBS | _ANY:
             yield from _routed(syntax, node, places, handler_first)
         elif name in _MOUNTS:
@@ -72,6 +85,47 @@ def _routed(syntax: Syntax, node: Node, places: Places, handler_first: bool) -> 
         for method in methods:
             line = node.start_point.row + 1
             yield Route(places.key(node), places.scope(node), pattern, handler, line, holder, method)
+
+
+class _Helper(NamedTuple):
+    """A function that adds a route to a router: the places of what it takes, and what it puts before the pattern."""
+
+    router: int
+    pattern: int
+    handler: int
+    prefix: str
+    method: str
+
+
+def _helpers(syntax: Syntax, nodes: Nodes) -> Iterator[tuple[str, _Helper]]:
+    """The functions of the file like `func h(r chi.Router, path string, f handler) { r.HandleFunc("/"+path, f) }`."""
+    for node in nodes["call_expression"]:
+        name, router, arguments = _name(node).lower(), _before(node), arguments_of(node)
+        if name not in _VERBS | _ANY or router is None or len(arguments) < 2:
+            continue
+        before, last = arguments[0].child_by_field_name("left"), arguments[0].child_by_field_name("right")
+        around = next((item for item in around_of(node) if item.type == "function_declaration"), None)
+        written = [parameter.name for parameter in syntax.parameters(around) or ()] if around is not None else []
+        pattern, holder = text_of(last if last is not None else arguments[0]), text_of(router)
+        if around is None or len(written) < 3 or pattern not in written[:-1] or holder not in written:
+            continue
+        prefix = string_value(syntax, before) if before is not None and before.type in syntax.strings else ""
+        method = name.upper() if name in _VERBS else ""
+        places = (written.index(holder), written.index(pattern), len(written) - 1)
+        yield text_of(around, "name"), _Helper(*places, prefix, method)
+
+
+def _by_helper(syntax: Syntax, node: Node, helper: _Helper, places: Places) -> Iterator[Route]:
+    """The route of `h(r, "star", api.Star)`, whose name is the string that it is registered with."""
+    arguments = arguments_of(node)
+    if max(helper[:3]) >= len(arguments) or arguments[helper.pattern].type not in syntax.strings:
+        return
+    name = string_value(syntax, arguments[helper.pattern])
+    holder, outer = _router(syntax, arguments[helper.router])
+    pattern = route_pattern(outer + url_path(helper.prefix + name))
+    for handler in _handlers(syntax, arguments[helper.handler]):
+        line = line_of(node)
+        yield Route(places.key(node), places.scope(node), pattern, handler, line, holder, helper.method, name)
 
 
 def _methods_of(syntax: Syntax, node: Node) -> list[str]:

@@ -62,23 +62,40 @@ def routes(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Route]:
         prefix = prefixes.of(calls)
         if prefix is None:
             continue
+        given = "".join(prefixes.names_of(calls)) + _name_after(syntax, node)
         if name in _VERBS:
             handler = _handler(syntax, handled, calls)
-            yield from _route(node, f"{prefix}/{written}", handler, name, places)
+            yield from _route(node, f"{prefix}/{written}", handler, name, given, places)
         else:
             controller = _class(handled)
+            plain = f"{given}{written.strip('/').replace('/', '.')}"
             for method, verb, rest in _OF_RESOURCE if controller else ():
                 if name == "resource" or method not in _FORM_METHODS:
-                    yield from _route(node, f"{prefix}/{written}{rest}", f"{controller}.{method}", verb, places)
+                    route_name = f"{plain}.{method}"
+                    handler = f"{controller}.{method}"
+                    yield from _route(node, f"{prefix}/{written}{rest}", handler, verb, route_name, places)
 
 
-def _route(node: Node, written: str, handler: str, verb: str, places: Places) -> Iterator[Route]:
+def _name_after(syntax: Syntax, node: Node) -> str:
+    """The name that `->name('users.show')` gives to a route after the call that makes it."""
+    for _ in range(_MAX_CHAIN):
+        around = node.parent
+        if around is None or around.type != "member_call_expression" or around.child_by_field_name("object") != node:
+            return ""
+        arguments = arguments_of(around)
+        if text_of(around, "name") == "name" and arguments:
+            return _string(syntax, arguments[0]) or ""
+        node = around
+    return ""
+
+
+def _route(node: Node, written: str, handler: str, verb: str, name: str, places: Places) -> Iterator[Route]:
     """The route of a pattern; one whose last part may be missing is two."""
     method = "" if verb == "any" else verb.upper()
     plain = _OPTIONAL.sub("", written)
     for pattern in dict.fromkeys((_OPTIONAL.sub(r"/{\1}", written), plain)) if handler else ():
         url = url_path(re.sub("/{2,}", "/", f"/{pattern}"))
-        yield Route(places.key(node), places.scope(node), url, handler, line_of(node), "", method)
+        yield Route(places.key(node), places.scope(node), url, handler, line_of(node), "", method, name)
 
 
 def _chain(node: Node) -> list[Node]:
@@ -115,6 +132,11 @@ class _Prefixes:
                 self._of_call[call.id] = _prefix(self._syntax, call)
         prefix = "/".join(reversed([*filter(None, (self._of_call[call.id] for call in calls))]))
         return prefix if len(prefix) <= _MAX_PREFIX else None
+
+    def names_of(self, calls: list[Node]) -> list[str]:
+        """The beginnings of the names of routes that calls state, the outermost first: `name('admin.')`."""
+        named = [call for call in calls if text_of(call, "name") in ("name", "as") and arguments_of(call)]
+        return [_string(self._syntax, arguments_of(call)[0]) or "" for call in reversed(named)]
 
 
 def _prefix(syntax: Syntax, call: Node) -> str:

@@ -167,6 +167,9 @@ def _shown(syntax: Syntax, value: Node | None) -> str:
             value = value.child_by_field_name("body")
         elif value.type == "call_expression":
             function = value.child_by_field_name("function")
+            chosen = _loaded(syntax, value) if text_of(function, "property") == "then" else ""
+            if chosen:
+                return chosen
             arguments = value.child_by_field_name("arguments")
             before = field_of(function, "object")
             value = before or first_child(arguments)

@@ -2,12 +2,14 @@
 
 from pathlib import PurePosixPath
 
+from groundwire_ingest.frameworks.angular import ANGULAR
 from groundwire_ingest.frameworks.aspnet import ASPNET
 from groundwire_ingest.frameworks.django import DJANGO
 from groundwire_ingest.frameworks.entity_framework import ENTITY_FRAMEWORK
 from groundwire_ingest.frameworks.express import EXPRESS
 from groundwire_ingest.frameworks.flask import FLASK
 from groundwire_ingest.frameworks.framework import ComponentForm, Framework
+from groundwire_ingest.frameworks.go_commands import GO_COMMANDS
 from groundwire_ingest.frameworks.go_routers import GO_ROUTERS
 from groundwire_ingest.frameworks.go_sql import GO_SQL
 from groundwire_ingest.frameworks.gorm import GORM
@@ -17,8 +19,9 @@ from groundwire_ingest.frameworks.laravel import LARAVEL
 from groundwire_ingest.frameworks.messages import MESSAGES
 from groundwire_ingest.frameworks.migrations import MIGRATIONS
 from groundwire_ingest.frameworks.nest import NEST
+from groundwire_ingest.frameworks.queues import QUEUES
 from groundwire_ingest.frameworks.react import REACT
-from groundwire_ingest.frameworks.route_names import ROUTE_NAMES
+from groundwire_ingest.frameworks.route_names import NAMED_ROUTES, ROUTE_NAMES
 from groundwire_ingest.frameworks.spring import SPRING
 from groundwire_ingest.frameworks.sql_clients import SQL_CLIENTS
 from groundwire_ingest.frameworks.sqlalchemy import SQLALCHEMY
@@ -40,13 +43,17 @@ FRAMEWORKS = (
     GO_ROUTERS,
     GORM,
     GO_SQL,
+    GO_COMMANDS,
     FLASK,
     TORNADO,
     SQLALCHEMY,
     DJANGO,
     ROUTE_NAMES,
+    NAMED_ROUTES,
     EXPRESS,
     NEST,
+    QUEUES,
+    ANGULAR,
     REACT,
     TYPEORM,
     VUE,

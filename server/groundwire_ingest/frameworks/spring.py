@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from tree_sitter import Node
 
 from groundwire_ingest.frameworks.framework import Framework
-from groundwire_ingest.tree.framework_facts import Route
+from groundwire_ingest.tree.framework_facts import Request, Route
 from groundwire_ingest.tree.languages.java.annotations import annotations, strings, values
 from groundwire_ingest.tree.languages.nodes import Nodes, children_of, first_child, line_of, text_of
 from groundwire_ingest.tree.languages.strings import string_value
@@ -32,12 +32,33 @@ def routes(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Route]:
             yield from _of_type(syntax, node, places, _patterns(syntax, node))
 
 
+def clients(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Request]:
+    """The requests of `@FeignClient(name = "orders", path = "/orders")`, one for each method of the interface."""
+    for node in nodes["interface_declaration"]:
+        client = dict(annotations(node)).get("FeignClient")
+        service = next(iter(strings(syntax, client, "name", "value", "serviceId")), "") if client is not None else ""
+        if client is None or not service or _is_elsewhere(syntax, client):
+            continue
+        outer = strings(syntax, client, "path") or _patterns(syntax, node) or [""]
+        for method in children_of(node, "body"):
+            for annotation, verbs, inner in _mapped(syntax, method):
+                url = re.sub(r"\{[^{}]*\}", "{}", f"{url_path(outer[0])}{url_path(inner[0])}")
+                for verb in verbs:
+                    key, line = places.key(method), line_of(annotation)
+                    yield Request(key, url_path(re.sub("/{2,}", "/", url)), line, verb, is_sent=True, service=service)
+
+
+def _is_elsewhere(syntax: Syntax, client: Node) -> bool:
+    """True if a client states the URL of a host, which is a name with dots."""
+    return any("." in url.partition("//")[2].partition("/")[0] for url in strings(syntax, client, "url"))
+
+
 def _of_type(syntax: Syntax, node: Node, places: Places, outer: list[str]) -> Iterator[Route]:
     body = node.child_by_field_name("body")
     for method in children_of(body):
         if method.type != "method_declaration":
             continue
-        for verbs, inner in _mapped(syntax, method):
+        for _, verbs, inner in _mapped(syntax, method):
             name = method.child_by_field_name("name") or method
             for pattern in dict.fromkeys(
                 f"{url_path(outer_path)}{url_path(inner_path)}" for outer_path in outer or [""] for inner_path in inner
@@ -53,16 +74,16 @@ def _patterns(syntax: Syntax, node: Node) -> list[str]:
     return [pattern for item in mappings for pattern in strings(syntax, item, "value", "path") or [""]]
 
 
-def _mapped(syntax: Syntax, method: Node) -> Iterator[tuple[list[str], list[str]]]:
-    """The methods of HTTP, an empty one for any, and the patterns that a method states."""
+def _mapped(syntax: Syntax, method: Node) -> Iterator[tuple[Node, list[str], list[str]]]:
+    """The annotation of a method, the methods of HTTP, an empty one for any, and the patterns that it states."""
     for name, item in annotations(method):
         match = _MAPPING.fullmatch(name)
         if match is not None:
             stated = [text_of(value).rpartition(".")[2] for value in values(item, "method")]
             verbs = [match[1].upper()] if match[1] != "Request" else stated or [""]
-            yield verbs, strings(syntax, item, "value", "path") or [""]
+            yield item, verbs, strings(syntax, item, "value", "path") or [""]
         elif name in _VERBS:
-            yield [name], _patterns(syntax, method) or [""]
+            yield item, [name], _patterns(syntax, method) or [""]
 
 
 def route_pattern(template: str) -> str:
@@ -115,4 +136,4 @@ def _constants(syntax: Syntax, nodes: Nodes) -> Iterator[tuple[str, str]]:
                 yield text_of(variable.child_by_field_name("name")), string_value(syntax, value)
 
 
-SPRING = Framework(languages="java", finders=(routes, views))
+SPRING = Framework(languages="java", finders=(routes, clients, views))

@@ -3,7 +3,16 @@
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from groundwire_ingest.tree.framework_facts import Mount, Registration, Request, Route, TableChange, TableMapping, Topic
+from groundwire_ingest.tree.framework_facts import (
+    Mount,
+    Registration,
+    Request,
+    Route,
+    TableChange,
+    TableMapping,
+    TemplateView,
+    Topic,
+)
 from groundwire_ingest.tree.model import FileAnalysis, StringLiteral
 from groundwire_ingest.tree.text_facts import BuiltText, PassedTexts, TextValue
 
@@ -152,6 +161,36 @@ class KeptParameter:
     line: int
 
 
+@dataclass(frozen=True, slots=True)
+class StatedImplementation:
+    """A statement outside of a type that it satisfies an interface: `var _ Store = (*FileStore)(nil)` in Go.
+
+    Both are types as they are written in definition `scope`.
+    """
+
+    scope: int
+    interface: str
+    implementation: str
+
+
+@dataclass(frozen=True, slots=True)
+class FieldValue:
+    """A place in definition `scope` that sets field `name` of an object to what the path `value` leads to.
+
+    `value` is empty for a function that is written out there.
+    The object is an instance of `type_name` unless that is empty. Otherwise `holder` is its path: empty for the object
+    around, and `<path>(n)` for argument n of a call of the callable at `<path>`, counted from 0.
+    """
+
+    from_key: str
+    scope: int
+    holder: str
+    type_name: str
+    name: str
+    value: str
+    line: int
+
+
 Role: TypeAlias = Literal["type", "value", "decorator", "string"]
 
 
@@ -186,6 +225,8 @@ class CodeFacts:
     calls: tuple[Call, ...] = ()
     references: tuple[Reference, ...] = ()
     kept_parameters: tuple[KeptParameter, ...] = ()
+    field_values: tuple[FieldValue, ...] = ()
+    stated_implementations: tuple[StatedImplementation, ...] = ()
     routes: tuple[Route, ...] = ()
     mounts: tuple[Mount, ...] = ()
     requests: tuple[Request, ...] = ()
@@ -196,6 +237,7 @@ class CodeFacts:
     text_values: tuple[TextValue, ...] = ()
     built_texts: tuple[BuiltText, ...] = ()
     passed_texts: tuple[PassedTexts, ...] = ()
+    template_views: tuple[TemplateView, ...] = ()
     imported_as: tuple[str, ...] = ()
     is_test: bool = False
     is_generated: bool = False

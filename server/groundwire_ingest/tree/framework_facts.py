@@ -58,7 +58,7 @@ class Request:
     `has_base`: an unknown value precedes it; in a page that value is the `{}` at the start, unless the URL is relative.
     `method` is the HTTP method in capitals, empty if unknown. `is_sent`: the string is an argument of a call whose name
     says that it requests URLs, such as `get`, `fetch` or `visit`. `is_name`: it is the name of a route instead,
-    `order`, `shop:order` or `shop.order`.
+    `order`, `shop:order` or `shop.order`. `service` is the name of the only service that may answer, empty for any.
     """
 
     from_key: str
@@ -68,6 +68,7 @@ class Request:
     is_sent: bool = False
     has_base: bool = False
     is_name: bool = False
+    service: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +113,21 @@ class Topic:
     handles: bool
     handler: str
     line: int
+
+
+@dataclass(frozen=True, slots=True)
+class TemplateView:
+    """A class that templates use: a component, a directive or a pipe of Angular, definition `scope`.
+
+    `selectors` are the elements that stand for it, such as `app-card`, attributes in brackets, and a pipe behind `|`.
+    `template` is the path of the file with its own template, empty if it has none. `used_selectors` are those in a
+    template that is written in the code, each with its line.
+    """
+
+    scope: int
+    selectors: tuple[str, ...]
+    template: str
+    used_selectors: tuple[tuple[str, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

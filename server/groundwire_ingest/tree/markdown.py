@@ -12,6 +12,7 @@ from markdown_it import MarkdownIt
 from groundwire_index.nodes.node import JsonValue
 from groundwire_ingest.records import SkippedFile
 from groundwire_ingest.timestamps import parse_timestamp
+from groundwire_ingest.tree.change_logs import version_sections
 from groundwire_ingest.tree.chunk_writer import ChunkClass, ChunkWriter
 from groundwire_ingest.tree.chunking import MAX_CHUNK_CHARACTERS, lines_of
 from groundwire_ingest.tree.model import FileAnalysis, SourceFile
@@ -112,11 +113,12 @@ def markdown_analysis(file: SourceFile) -> FileAnalysis:
     body_start = _front_matter_lines(lines)
     front_matter, skipped = _front_matter(file.path, "".join(lines[1 : max(body_start - 1, 0)]))
     headings, block_lines = _outline(lines, body_start)
+    headings, end, left_out = version_sections(file.path, lines, headings)
     author, timestamp = front_matter.author, front_matter.timestamp
     corpus_type = corpus_type_of(file.path)
     writer = ChunkWriter(ChunkClass(file.path, KIND, "markdown", "doc", corpus_type, file.path, author, timestamp))
-    write_sections(writer, file.path, lines, headings, block_lines, body_start, front_matter.metadata)
-    return writer.analysis(skipped)
+    write_sections(writer, file.path, lines[:end], headings, block_lines, body_start, front_matter.metadata)
+    return writer.analysis((*skipped, *left_out))
 
 
 def _front_matter(path: str, text: str) -> tuple[FrontMatter, tuple[SkippedFile, ...]]:
@@ -134,7 +136,7 @@ def _front_matter_lines(lines: Sequence[str]) -> int:
     return next((index + 1 for index in range(1, len(lines)) if _FRONT_MATTER_END.fullmatch(lines[index])), 0)
 
 
-def _outline(lines: Sequence[str], body_start: int) -> tuple[list[Heading], list[int]]:
+def _outline(lines: Sequence[str], body_start: int) -> tuple[Sequence[Heading], list[int]]:
     """The headings from line `body_start` on, and the 1-based lines where a block outside any other begins."""
     body = "\n" * body_start + "".join(lines[body_start:])
     tokens = _BLOCKS.parse(_LONE_CARRIAGE_RETURN.sub(" ", body))

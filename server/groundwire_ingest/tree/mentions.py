@@ -1,17 +1,14 @@
 """Edges from strings in code to the files and settings of the tree that they name."""
 
 import re
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
-from operator import itemgetter
 
 from groundwire_ingest.records import SourceEdge
 from groundwire_ingest.tree.facts import Reference
-from groundwire_ingest.tree.files.facts import Setting
 from groundwire_ingest.tree.files.paths import TreePaths
-from groundwire_ingest.tree.folders import nearest
 from groundwire_ingest.tree.model import StringLiteral
+from groundwire_ingest.tree.setting_keys import BETWEEN, CONNECTIONS, SettingKeys, joined
 
 SETTING_PATH = 0.9
 SETTING_NAME = 0.8
@@ -27,9 +24,10 @@ _TEMPLATE_SUFFIXES = (
 _KEY = re.compile(r"[A-Za-z](?:[\w-]*+(?:[:.][A-Za-z][\w-]*+){1,7}|(?>[\w-]*?__[A-Za-z])[\w-]*+)")
 _VARIABLE = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+")
 _ENVIRONMENT = re.compile(r"(?:process|import\.meta|Deno|Bun)\.env\.[A-Z][A-Z0-9_]*")
+# `${orders.queue}` and `${orders.queue:none}` of Spring, and the files in which strings have them.
+_PLACEHOLDER = re.compile(r"\$\{([\w.-]{1,200})(?::[^{}]*)?\}")
+_WITH_PLACEHOLDERS = (".java", ".kt")
 _SEPARATOR = re.compile(r":|\.|__")
-_BETWEEN = "\0"
-_CONNECTIONS = "connectionstrings"
 
 
 class Mentions:
@@ -39,17 +37,7 @@ class Mentions:
         self._names = {path.rpartition("/")[2].lower() for path in paths}
         self._files: list[tuple[str, StringLiteral]] = []
         self._keys: list[tuple[str, str, str, int]] = []
-        self._settings: defaultdict[str, dict[tuple[str, str], None]] = defaultdict(dict)
-
-    def add_settings(self, path: str, settings: Iterable[Setting], keys: Sequence[str]) -> None:
-        """Adds the settings of a file; `keys` is the key of the node at each line."""
-        for setting in settings:
-            node = keys[setting.line - 1]
-            if node:
-                names = [name.lower() for name in setting.path]
-                self._settings[_joined(names)][path, node] = None
-                if names[0] == _CONNECTIONS and len(names) == 2:
-                    self._settings[names[1]][path, node] = None
+        self.settings = SettingKeys()
 
     def add(self, path: str, literals: Iterable[StringLiteral]) -> None:
         """Adds the strings of a code file that look like a path to a file of the tree, or like a key of settings."""
@@ -57,7 +45,11 @@ class Mentions:
             text = literal.text.strip()
             if _PATH.fullmatch(text) and re.split(r"[/\\]", text)[-1].lower() in self._names:
                 self._files.append((path, literal))
-            else:
+                continue
+            placeholders = _PLACEHOLDER.findall(text) if path.endswith(_WITH_PLACEHOLDERS) else []
+            for key in placeholders:
+                self._note(path, joined(key.lower().split(".")), literal.from_key, literal.line)
+            if not placeholders:
                 self._note(path, self._wanted(text), literal.from_key, literal.line)
 
     def add_views(self, path: str, views: Iterable[StringLiteral]) -> None:
@@ -76,40 +68,36 @@ class Mentions:
             if _ENVIRONMENT.fullmatch(reference.name):
                 self._note(path, name.lower(), reference.from_key, reference.line)
 
-    def edges(self, first_keys: Mapping[str, str]) -> Iterator[SourceEdge]:
+    def edges(self, first_keys: Mapping[str, str], is_test: Callable[[str], bool]) -> Iterator[SourceEdge]:
         """`References` edges to the first node of a named file, `ReadsSetting` edges to the node that holds a setting.
 
         A key with all of its parts (`Identity:Url`, `Identity__Url`, `server.port`) has confidence SETTING_PATH, the
-        name of an environment variable (`DB_HOST`) or of a connection string SETTING_NAME. Of equal keys only those of
-        the nearest files count, which share the most folders with the code's.
+        name of an environment variable (`DB_HOST`) or of a connection string SETTING_NAME. `is_test` says which paths
+        are those of tests.
         """
         paths = TreePaths(first_keys)
         for path, literal in self._files:
             for target, confidence in paths.find(path, literal.text.strip()):
                 at_most = min(confidence, SETTING_PATH)
                 yield _edge(path, literal.line, literal.from_key, first_keys[target], "References", at_most)
-        settings = {name: sorted(nearest_settings) for name, nearest_settings in self._settings.items()}
         for path, name, from_key, line in self._keys:
-            nearest_settings = nearest(path, settings[name], itemgetter(0))
-            confidence = SETTING_PATH if _BETWEEN in name else SETTING_NAME
-            for _, key in nearest_settings if len(nearest_settings) <= MAX_SETTINGS else ():
+            holders = self.settings.holders(path, name, is_test)
+            confidence = SETTING_PATH if BETWEEN in name else SETTING_NAME
+            for _, key in holders if len(holders) <= MAX_SETTINGS else ():
                 yield _edge(path, line, from_key, key, "ReadsSetting", confidence)
 
     def _note(self, path: str, setting: str, from_key: str, line: int) -> None:
-        if setting in self._settings:
+        if setting in self.settings:
             self._keys.append((path, setting, from_key, line))
 
     def _wanted(self, text: str) -> str:
         """The setting that a string may name; empty if it does not look like one."""
-        if _VARIABLE.fullmatch(text) and text.lower() in self._settings:
+        if _VARIABLE.fullmatch(text) and self.settings.is_setting(text.lower()):
             return text.lower()
         if _KEY.fullmatch(text):
-            return _joined(_SEPARATOR.split(text.lower()))
-        return text.lower() if text.isidentifier() and (_joined([_CONNECTIONS, text.lower()]) in self._settings) else ""
-
-
-def _joined(names: Iterable[str]) -> str:
-    return _BETWEEN.join(names)
+            return joined(_SEPARATOR.split(text.lower()))
+        is_connection = text.isidentifier() and self.settings.is_setting(joined((CONNECTIONS, text.lower())))
+        return text.lower() if is_connection else ""
 
 
 def _edge(path: str, line: int, from_key: str, to_key: str, edge_type: str, confidence: float) -> SourceEdge:

@@ -13,7 +13,7 @@ from groundwire_ingest.records import LateFacts, SkippedFile, SourceEdge, Source
 from groundwire_ingest.tree.as_code.component import Component, ComponentCode, unread_code
 from groundwire_ingest.tree.as_code.protobuf import with_generated
 from groundwire_ingest.tree.facts import CodeAnalysis, CodeFacts
-from groundwire_ingest.tree.files.facts import MapperFacts, ProjectFacts, ProtoFacts
+from groundwire_ingest.tree.files.facts import MapperFacts, ProjectFacts, ProtoFacts, TemplateNames
 from groundwire_ingest.tree.files.paths import path_edges
 from groundwire_ingest.tree.files.proto import proto_edges
 from groundwire_ingest.tree.files.reading import PathReference
@@ -47,6 +47,7 @@ from groundwire_ingest.tree.tables import (
     entity_use_edges,
     migration_edges,
 )
+from groundwire_ingest.tree.view_templates import Template, selector_edges, with_members_named
 from groundwire_ingest.tree.walk import ListedFile
 from groundwire_ingest.workers import GivenUp, Workers
 
@@ -98,6 +99,7 @@ class TreeReading:
         self._components: dict[str, Component] = {}
         self._component_keys: dict[str, list[str]] = {}
         self._pages: list[Page] = []
+        self._templates: dict[str, Template] = {}
         self._root_namespaces: dict[str, str] = {}
         self._project_references: dict[str, set[str]] = {}
         self._statements: list[Statement] = []
@@ -178,13 +180,16 @@ class TreeReading:
         packages = frozenset(folder_of(path) for path in self._paths if PurePosixPath(path).name == "__init__.py")
         projects = {folder: frozenset(self._project_references.get(folder, ())) for folder in self._root_namespaces}
         layout = TreeLayout(packages, self._go_modules, projects, self._script_projects, self._crates)
-        self._mentioned = tuple(self._mentions.edges(self._first_keys))
+        self._mentioned = tuple(self._mentions.edges(self._first_keys, is_test))
         pages = self._rendered_pages(self._mentioned)
         self._facts = facts
         define_created_tables(facts, self._catalog)
         self._add_literals(self._late_literals)
-        known = with_generated(self._protos, facts, self._go_modules)
-        self._resolution = resolve(known, layout, pages, has_sql=not self._catalog.is_empty)
+        named = tuple(with_members_named(facts, self._templates))
+        known = with_generated(self._protos, named, self._go_modules)
+        self._resolution = resolve(
+            known, layout, pages, self._mentions.settings.services, has_sql=not self._catalog.is_empty
+        )
         texts = self._resolution.texts
         self._edges.add(text_edges(self._catalog, texts))
         self._statements.extend(text_statements(self._catalog, texts))
@@ -215,6 +220,7 @@ class TreeReading:
         self._edges.add(migration_edges(facts, resolution.mappings))
         self._edges.add(altering_edges(facts, self._catalog))
         self._edges.add(mapper_edges(self._mapped, facts))
+        self._edges.add(selector_edges(facts, self._templates.values()))
         return TreeMap(self._edges, self._flags, facts, resolution.implemented, self._component_keys)
 
     def _add_literals(self, literals: Sequence[StringLiteral]) -> None:
@@ -246,24 +252,34 @@ class TreeReading:
         if reading.requests and first:
             requests = (replace(item, from_key=keys[item.line - 1] or first) for item in reading.requests)
             self._pages.append(Page(path, tuple(requests)))
-        self._mentions.add_settings(path, reading.settings, keys)
+        self._mentions.settings.add(path, reading.settings, keys)
         match reading.facts:
-            case MapperFacts(interface, stated):
-                for item in stated:
-                    key = keys[item.line - 1]
-                    self._mapped.append(MappedStatement(key, item.line, f"{interface}.{item.name}"))
-                    self._late_literals.append(StringLiteral(key, item.sql, item.line))
+            case MapperFacts() as facts:
+                self._keep_mapper(facts, keys)
+            case TemplateNames() as names:
+                self._templates[path] = Template(path, keys, names)
             case ProtoFacts() as facts:
                 self._protos.append(facts)
             case CodeFacts() as facts:
                 self._keep_facts(facts)
             case ProjectFacts() as facts if is_project(path):
-                folder, stem = folder_of(path), PurePosixPath(path).stem
-                paths = (normpath(join(folder, written)) for written in facts.projects)
-                self._project_references.setdefault(folder, set()).update(map(folder_of, paths))
-                self._root_namespaces[folder] = dict(facts.properties).get("RootNamespace", stem)
-                if is_test_project(facts):
-                    self._flags.test_folders.add(folder)
+                self._keep_project(path, facts)
+
+    def _keep_project(self, path: str, facts: ProjectFacts) -> None:
+        """Keeps what a project of MSBuild says of its folder."""
+        folder, stem = folder_of(path), PurePosixPath(path).stem
+        paths = (normpath(join(folder, written)) for written in facts.projects)
+        self._project_references.setdefault(folder, set()).update(map(folder_of, paths))
+        self._root_namespaces[folder] = dict(facts.properties).get("RootNamespace", stem)
+        if is_test_project(facts):
+            self._flags.test_folders.add(folder)
+
+    def _keep_mapper(self, facts: MapperFacts, keys: Sequence[str]) -> None:
+        """Keeps the statements of a mapper file; `keys` has the node at each of its lines."""
+        for item in facts.statements:
+            key = keys[item.line - 1]
+            self._mapped.append(MappedStatement(key, item.line, f"{facts.interface}.{item.name}"))
+            self._late_literals.append(StringLiteral(key, item.sql, item.line))
 
 
 def _length(statement: Statement) -> int:

@@ -25,6 +25,7 @@ of its files whose types and functions the importing file names.
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from groundwire_ingest.records import SourceEdge
 from groundwire_ingest.tree.code_languages import CODE_LANGUAGES
@@ -57,10 +58,16 @@ class Resolution:
 
 
 def resolve(
-    files: Iterable[CodeFacts], layout: TreeLayout, pages: Iterable[Page] = (), *, has_sql: bool = True
+    files: Iterable[CodeFacts],
+    layout: TreeLayout,
+    pages: Iterable[Page] = (),
+    services: Mapping[str, str] = MappingProxyType({}),
+    *,
+    has_sql: bool = True,
 ) -> Resolution:
     """Resolves the names in the code files of a tree, by language and path, and what its `pages` ask for.
 
+    `services` has the names of services by the folders of their code.
     Without SQL in the tree (`has_sql`) the strings of the code are left as they are.
     """
     by_path = sorted(files, key=lambda facts: facts.path)
@@ -86,7 +93,7 @@ def resolve(
         if has_sql:
             texts.extend(family.texts())
             entity_uses.extend(family.entity_uses())
-    matching = RequestMatching(served)
+    matching = RequestMatching(served, services)
     edges.extend(edge for facts in by_path for edge in matching.edges(facts))
     edges.extend(edge for page in pages for edge in matching.page_edges(page))
     return Resolution(tuple(edges), tuple(mappings), implemented, tuple(texts), tuple(entity_uses))

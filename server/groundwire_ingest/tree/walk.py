@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import TypeAlias
 
-from groundwire_ingest.files_below import read_below, scan_below
+from groundwire_ingest.files_below import open_below, read_below, scan_below
 from groundwire_ingest.ingest_errors import IngestError
 from groundwire_ingest.records import SkippedFile
 from groundwire_ingest.tree.code_languages import CODE_LANGUAGES
-from groundwire_ingest.tree.files.languages import file_language, refusal
+from groundwire_ingest.tree.files.languages import PLAIN_TEXT, file_language, refusal
 from groundwire_ingest.tree.ignore import Exclusions, IgnoreRules, read_rules
 
 VERSION_CONTROL_NAMES = frozenset({".git", ".hg", ".svn"})
@@ -22,6 +22,22 @@ COMPILER_INDEX_SUFFIX = ".scip"
 MAX_IGNORE_FILE_BYTES = 1_000_000
 """The largest .gitignore that is read, since every file below it is compared with each of its lines."""
 
+MAX_SHEBANG_BYTES = 200
+"""What is read of a file without a suffix for the program that runs it."""
+
+_SHEBANG = re.compile(
+    rb"#![ \t]*(?:[\w./-]*/)?(?:env[ \t]+(?:-\S*[ \t]+|\w+=\S*[ \t]+)*)?([A-Za-z]+(?:-node)?)[\d.]*(?=\s|$)"
+)
+_LANGUAGE_OF_INTERPRETER = {
+    **dict.fromkeys(("python", "pypy"), "python"),
+    **dict.fromkeys(("sh", "bash", "zsh", "ksh", "dash", "ash", "bats"), "shell"),
+    **dict.fromkeys(("node", "nodejs", "bun"), "javascript"),
+    **dict.fromkeys(("deno", "ts-node", "tsx"), "typescript"),
+    "ruby": "ruby",
+    "php": "php",
+    "pwsh": "powershell",
+    "make": "make",
+}
 _CONTROL_CHARACTER = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _LANGUAGE_OF_SUFFIX = {
     **{suffix: language.name for language in CODE_LANGUAGES.values() for suffix in language.suffixes},
@@ -109,7 +125,7 @@ def _list_folder(root: Path, folder: _Folder, exclusions: Exclusions) -> Iterato
                 if entry.name == ".gitignore" and entry.is_file(follow_symlinks=False):
                     rules, notes = read_rules(folder.path, _ignore_file(root, folder.path), folder.rules)
             kept = [entry for entry in entries if _is_kept(folder.path, entry, rules, exclusions)]
-            listed = list(_listed_entries(folder, kept, rules))
+            listed = list(_listed_entries(root, folder, kept, rules))
     except OSError as error:
         yield SkippedFile(_printable(folder.path), f"the folder cannot be read: {error.strerror}")
         return
@@ -118,7 +134,7 @@ def _list_folder(root: Path, folder: _Folder, exclusions: Exclusions) -> Iterato
 
 
 def _listed_entries(
-    folder: _Folder, entries: Sequence[os.DirEntry[str]], rules: IgnoreRules | None
+    root: Path, folder: _Folder, entries: Sequence[os.DirEntry[str]], rules: IgnoreRules | None
 ) -> Iterator[Listing | _Folder]:
     is_chart = any(entry.name == CHART_FILE for entry in entries)
     for entry in entries:
@@ -126,7 +142,7 @@ def _listed_entries(
         if entry.is_dir(follow_symlinks=False):
             yield _Folder(path + "/", rules, folder.in_chart or (is_chart and entry.name == "templates"))
         else:
-            yield _listing_of(path, entry, folder.in_chart)
+            yield _listing_of(root, path, entry, folder.in_chart)
 
 
 def _is_kept(folder: str, entry: os.DirEntry[str], rules: IgnoreRules | None, exclusions: Exclusions) -> bool:
@@ -151,7 +167,7 @@ def _ignore_file(root: Path, folder: str) -> bytes:
         raise OSError(error.errno, f"its .gitignore: {error.strerror}") from error
 
 
-def _listing_of(path: str, entry: os.DirEntry[str], in_chart: bool) -> Listing:
+def _listing_of(root: Path, path: str, entry: os.DirEntry[str], in_chart: bool) -> Listing:
     if entry.is_symlink():
         return SkippedFile(_printable(path), "a symbolic link; links are not followed")
     if not entry.is_file(follow_symlinks=False):
@@ -159,7 +175,25 @@ def _listing_of(path: str, entry: os.DirEntry[str], in_chart: bool) -> Listing:
     if _printable(path) != path:
         return SkippedFile(_printable(path), "the file's name is not UTF-8, or has control characters")
     why = refusal(entry.name)
-    return ListedFile(path, language_of(path, in_chart)) if why is None else SkippedFile(path, why)
+    if why is not None:
+        return SkippedFile(path, why)
+    language = language_of(path, in_chart)
+    has_suffix = "." in entry.name
+    return ListedFile(path, language if has_suffix or language != PLAIN_TEXT else _language_of_script(root, path))
+
+
+def _language_of_script(root: Path, path: str) -> str:
+    """The language that the first line of a file without a suffix states, `#!/usr/bin/env python3`; else plain text.
+
+    A file that cannot be opened is named where it is read.
+    """
+    try:
+        with open_below(root, path) as file:
+            start = file.read(MAX_SHEBANG_BYTES)
+    except OSError:
+        return PLAIN_TEXT
+    stated = _SHEBANG.match(start)
+    return _LANGUAGE_OF_INTERPRETER.get(stated[1].decode(), PLAIN_TEXT) if stated is not None else PLAIN_TEXT
 
 
 def _printable(path: str) -> str:

@@ -112,6 +112,7 @@ def _rekeyed(facts: CodeFacts, component: Component, kept: Mapping[str, str]) ->
         calls=tuple(replace(item, from_key=at(item.from_key, item.line)) for item in facts.calls),
         references=tuple(replace(item, from_key=at(item.from_key, item.line)) for item in facts.references),
         kept_parameters=tuple(replace(item, from_key=at(item.from_key, item.line)) for item in facts.kept_parameters),
+        field_values=tuple(replace(item, from_key=at(item.from_key, item.line)) for item in facts.field_values),
         routes=tuple(replace(item, from_key=at(item.from_key, item.line)) for item in facts.routes),
         requests=tuple(replace(item, from_key=at(item.from_key, item.line)) for item in facts.requests),
         registrations=tuple(replace(item, from_key=at(item.from_key, item.line)) for item in facts.registrations),

@@ -71,6 +71,17 @@ class ComponentFacts:
 
 
 @dataclass(frozen=True, slots=True)
+class TemplateNames:
+    """The names in a template of Angular, each with the line of its first use.
+
+    `selectors` are as in `facts.TemplateView`; `members` are dotted names in its expressions.
+    """
+
+    selectors: tuple[tuple[str, int], ...]
+    members: tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class ProjectFacts:
     """An MSBuild file. `properties` are the elements of its property groups, the last of equal names counting.
 

@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 
 from groundwire_ingest.records import SkippedFile
+from groundwire_ingest.tree.change_logs import version_sections
 from groundwire_ingest.tree.chunk_writer import ChunkClass, ChunkPlace, ChunkWriter
 from groundwire_ingest.tree.chunking import lines_of, trimmed_span
 from groundwire_ingest.tree.files.languages import chunk_class
@@ -93,12 +94,13 @@ def _reading(
     kind = _KINDS[file.language]
     chunk_class = ChunkClass(file.path, kind, file.language, "doc", corpus_type_of(file.path), document_id=file.path)
     writer = ChunkWriter(chunk_class)
-    write_sections(writer, file.path, lines, headings, ())
+    headings, end, left_out = version_sections(file.path, lines, headings)
+    write_sections(writer, file.path, lines[:end], headings, ())
     inclusions = ((included.match(text.lstrip()), line) for line, text in enumerate(lines, start=1))
     references = tuple(
         PathReference(file.path, (match.group(1),), "Imports", line) for match, line in inclusions if match is not None
     )
-    return FileReading(writer.analysis(), references)
+    return FileReading(writer.analysis(left_out), references)
 
 
 def _rst_headings(lines: Sequence[str]) -> list[Heading]:

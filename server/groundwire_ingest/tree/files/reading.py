@@ -6,11 +6,18 @@ from typing import TypeAlias
 
 from groundwire_ingest.records import SourceNode
 from groundwire_ingest.tree.facts import CodeFacts
-from groundwire_ingest.tree.files.facts import ComponentFacts, MapperFacts, ProjectFacts, ProtoFacts, Setting
+from groundwire_ingest.tree.files.facts import (
+    ComponentFacts,
+    MapperFacts,
+    ProjectFacts,
+    ProtoFacts,
+    Setting,
+    TemplateNames,
+)
 from groundwire_ingest.tree.framework_facts import Request
 from groundwire_ingest.tree.model import FileAnalysis, SourceFile
 
-Facts: TypeAlias = CodeFacts | ComponentFacts | MapperFacts | ProjectFacts | ProtoFacts
+Facts: TypeAlias = CodeFacts | ComponentFacts | MapperFacts | ProjectFacts | ProtoFacts | TemplateNames
 
 
 @dataclass(frozen=True, slots=True)

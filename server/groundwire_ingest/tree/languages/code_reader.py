@@ -13,9 +13,19 @@ from groundwire_ingest.frameworks.registry import frameworks_of
 from groundwire_ingest.records import SkippedFile
 from groundwire_ingest.tree.chunking import lines_of
 from groundwire_ingest.tree.facts import Call, CodeAnalysis, CodeFacts, Import, Reference
-from groundwire_ingest.tree.framework_facts import Mount, Registration, Request, Route, TableChange, TableMapping, Topic
+from groundwire_ingest.tree.framework_facts import (
+    Mount,
+    Registration,
+    Request,
+    Route,
+    TableChange,
+    TableMapping,
+    TemplateView,
+    Topic,
+)
 from groundwire_ingest.tree.languages.assembly import contains_edges, nodes_of, row_places
 from groundwire_ingest.tree.languages.chunks import ChunkCutter
+from groundwire_ingest.tree.languages.field_values import field_values
 from groundwire_ingest.tree.languages.nodes import Nodes, collect, line_of
 from groundwire_ingest.tree.languages.notices import notice_rows
 from groundwire_ingest.tree.languages.outline import Declared, ParsedFile, outline
@@ -75,7 +85,9 @@ class CodeReader:
         nodes_by_type = collect(root)
         finders = (find for framework in self._frameworks for find in framework.finders)
         findings = [finding for find in finders for finding in find(syntax, nodes_by_type, places)]
-        routes, mounts = _of(Route, findings), _of(Mount, findings)
+        routes, mounts, stated = _of(Route, findings), _of(Mount, findings), _of(Request, findings)
+        lines_taken = {item.line for item in routes} | {item.line for item in mounts}
+        lines_taken |= {item.line for item in stated if item.service}
         facts = CodeFacts(
             path=file.path,
             language=file.language,
@@ -85,9 +97,11 @@ class CodeReader:
             calls=(*_calls(syntax, nodes_by_type, places), *syntax.implied_calls(nodes_by_type, places)),
             references=_distinct(syntax.references(nodes_by_type, places)),
             kept_parameters=tuple(syntax.kept_parameters(nodes_by_type, places)),
+            field_values=tuple(field_values(syntax, nodes_by_type, places)),
+            stated_implementations=tuple(syntax.stated_implementations(nodes_by_type, places)),
             routes=routes,
             mounts=mounts,
-            requests=(*requests(syntax, nodes_by_type, places, (*routes, *mounts)), *_of(Request, findings)),
+            requests=(*requests(syntax, nodes_by_type, places, routes, lines_taken), *stated),
             registrations=_of(Registration, findings),
             topics=_of(Topic, findings),
             mappings=_of(TableMapping, findings),
@@ -95,6 +109,7 @@ class CodeReader:
             text_values=_of(TextValue, findings),
             built_texts=_of(BuiltText, findings),
             passed_texts=_of(PassedTexts, findings),
+            template_views=_of(TemplateView, findings),
         )
         literals = tuple(string_literals(syntax, nodes_by_type, source, places))
         analysis = FileAnalysis(nodes, edges, _syntax_notes(file, errors))

@@ -19,6 +19,7 @@ from groundwire_ingest.tree.facts import (
     Parameter,
     Reference,
     Role,
+    StatedImplementation,
     Trait,
 )
 from groundwire_ingest.tree.languages.expressions import CallForm, Expressions
@@ -281,6 +282,10 @@ class Syntax(Expressions, ABC):
 
     def implied_calls(self, nodes: Nodes, places: Places, /) -> Iterator[Call]:
         """Calls that the source writes in another way than as a call."""
+        return iter(())
+
+    def stated_implementations(self, nodes: Nodes, places: Places, /) -> Iterator[StatedImplementation]:
+        """Statements outside of types that these satisfy interfaces."""
         return iter(())
 
     @abstractmethod

@@ -6,7 +6,7 @@ from itertools import islice
 
 from tree_sitter import Node
 
-from groundwire_ingest.tree.framework_facts import Mount, Request, Route
+from groundwire_ingest.tree.framework_facts import Request, Route
 from groundwire_ingest.tree.languages.nodes import Nodes, around_of, field_of, line_of, text_of
 from groundwire_ingest.tree.languages.strings import string_value
 from groundwire_ingest.tree.languages.syntax import Places, Syntax
@@ -50,13 +50,14 @@ def url_path(text: str) -> str:
     return "/" + text.strip("/")
 
 
-def requests(syntax: Syntax, nodes: Nodes, places: Places, routes: Sequence[Route | Mount]) -> Iterator[Request]:
-    """The strings that look like the path of a URL, each once for a chunk; patterns of `routes` are left out.
+def requests(
+    syntax: Syntax, nodes: Nodes, places: Places, routes: Sequence[Route], taken: Set[int]
+) -> Iterator[Request]:
+    """The strings that look like the path of a URL, each once for a chunk; those on lines of `taken` are known.
 
     A declaration in an annotation is one too, unless it is at a callable without a body, as clients of HTTP have.
     """
-    taken = {item.line for item in routes}
-    handlers = {item.scope for item in routes if isinstance(item, Route) and not item.handler}
+    handlers = {item.scope for item in routes if not item.handler}
     documentation = syntax.documentation(nodes)
     seen: set[tuple[str, str, str]] = set()
     for node in nodes.of(*sorted(syntax.strings)):

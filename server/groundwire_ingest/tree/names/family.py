@@ -14,6 +14,7 @@ from groundwire_ingest.tree.names.lookup import Lookup
 from groundwire_ingest.tree.names.rules import GUESSED, WILDCARD, NameRules
 from groundwire_ingest.tree.names.runtime.callbacks import Callbacks, HandedOver
 from groundwire_ingest.tree.names.runtime.entities import EntityUse, EntityUses
+from groundwire_ingest.tree.names.runtime.field_functions import FieldFunctions
 from groundwire_ingest.tree.names.runtime.routes import Routes, Served
 from groundwire_ingest.tree.names.runtime.texts import ResolvedText, Texts
 from groundwire_ingest.tree.names.runtime.topics import Signals, Topics
@@ -45,6 +46,7 @@ class FamilyEdges:
         self._messages = Messages(self._lookup, self._uses)
         self._topics = Topics(self._lookup, self._uses)
         self._callbacks = Callbacks(self._lookup)
+        self._field_functions = FieldFunctions(self._lookup, self._uses)
         self._signals = Signals(self._lookup, self._uses)
         self._tested = Tested(self._table)
         self._specialized = specialized(self._lookup)
@@ -135,8 +137,10 @@ class FamilyEdges:
                 for other, confidence in self._inheritance.dispatched(scope, call, number, self._bound):
                     at_most = min(called.confidence, confidence)
                     edges.note(call.from_key, self._key(other), "Calls", call.line, at_most)
+            for number, confidence in self._field_functions.called(scope, call):
+                edges.note(call.from_key, self._key(number), "Calls", call.line, confidence)
             for message, confidence in self._messages.sent(scope, call, sends_beside=call.from_key in sending):
-                for handler, handled in self._messages.handlers(message).items():
+                for handler, handled in self._messages.handlers(*message).items():
                     edges.note(call.from_key, self._key(handler), "Sends", call.line, min(confidence, handled))
             for listener, confidence in self._signals.sent(scope, call):
                 edges.note(call.from_key, self._key(listener), "Sends", call.line, confidence)
@@ -212,6 +216,8 @@ class FamilyEdges:
         for base, confidence in self._inheritance.overridden(number).items():
             edge_type = "Implements" if self._inheritance.is_abstract(base) else "Overrides"
             edges.note(definition.key, self._key(base), edge_type, line, confidence)
+        for interface, confidence in self._inheritance.satisfied(number).items():
+            edges.note(definition.key, self._key(interface), "Implements", line, confidence)
         is_abstract = self._inheritance.is_abstract(number)
         implementing = self._inheritance.implementing(number) if definition.construct == "type" and is_abstract else {}
         for other, confidence in (*self._inheritance.overriding(number).items(), *implementing.items()):

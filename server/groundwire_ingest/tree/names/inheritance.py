@@ -5,10 +5,10 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from itertools import islice
 
-from groundwire_ingest.tree.facts import Call, Definition
+from groundwire_ingest.tree.facts import Call, Definition, StatedImplementation
 from groundwire_ingest.tree.languages.types import arguments, head
 from groundwire_ingest.tree.names.lookup import Lookup
-from groundwire_ingest.tree.names.rules import DISPATCHED, GUESSED, WILDCARD
+from groundwire_ingest.tree.names.rules import DISPATCHED, EXACT, GUESSED, WILDCARD
 
 MAX_IMPLEMENTATIONS = 8
 """A call to a member that more others override than this leads to that member alone."""
@@ -34,10 +34,14 @@ class Inheritance:
         self._overridden: dict[int, dict[int, float]] = {}
         self._overriding: defaultdict[int, dict[int, float]] = defaultdict(dict)
         self._implementing: defaultdict[int, dict[int, float]] = defaultdict(dict)
+        self._satisfied: defaultdict[int, dict[int, float]] = defaultdict(dict)
         types = [number for number, item in enumerate(self._table.definitions) if item.construct == "type"]
         for number in types:
             self._add_bases_of(number)
         self._add_structural(types)
+        for file, facts in enumerate(self._table.files):
+            for item in facts.stated_implementations:
+                self._add_stated(self._table.module_of(file) + item.scope, item)
 
     def overridden(self, number: int) -> Mapping[int, float]:
         """The members that a member overrides or implements, with the confidence of each."""
@@ -50,6 +54,10 @@ class Inheritance:
     def implementing(self, number: int) -> Mapping[int, float]:
         """The types that derive from or satisfy a type, with the confidence of each."""
         return self._implementing.get(number, {})
+
+    def satisfied(self, number: int) -> Mapping[int, float]:
+        """The interfaces that a type satisfies without deriving from them, with the confidence of each."""
+        return self._satisfied.get(number, {})
 
     def is_abstract(self, number: int) -> bool:
         """True if a type or member is there to be implemented."""
@@ -194,10 +202,27 @@ class Inheritance:
             for other in satisfying if len(satisfying) <= MAX_SATISFYING else ():
                 # One method of a name that many types have says less than several do.
                 confidence = WILDCARD if len(wanted) > 1 or len(satisfying) == 1 else GUESSED
+                if other not in self._implementing[number]:
+                    self._satisfied[other][number] = confidence
                 self._implementing[number].setdefault(other, confidence)
-                for name, member in wanted.items():
-                    if methods[other][name] != member:
-                        self._note(methods[other][name], member, confidence)
+                self._note_methods(methods[other], wanted, confidence)
+
+    def _note_methods(self, methods: Mapping[str, int], wanted: Mapping[str, int], confidence: float) -> None:
+        """Notes that the methods of a type implement those of an interface by name."""
+        for name, member in wanted.items():
+            if methods.get(name, member) != member:
+                self._note(methods[name], member, confidence)
+
+    def _add_stated(self, scope: int, item: StatedImplementation) -> None:
+        """Notes that a type satisfies an interface because the code says so."""
+        named = [self._lookup.type_named(scope, written) for written in (item.interface, item.implementation)]
+        numbers = [stated.numbers if stated is not None else () for stated in named]
+        if any(len(listed) != 1 for listed in numbers):
+            return
+        interface, implementation = numbers[0][0], numbers[1][0]
+        self._implementing[interface][implementation] = EXACT
+        self._satisfied[implementation][interface] = EXACT
+        self._note_methods(self._methods(implementation), self._methods(interface), WILDCARD)
 
     def _methods(self, number: int) -> dict[str, int]:
         """The methods of a type by name, those of what it embeds included."""

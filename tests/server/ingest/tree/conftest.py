@@ -2,13 +2,13 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import nullcontext
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeAlias
 
 import pytest
 
-from groundwire_ingest.records import SourceEdge
+from groundwire_ingest.records import SourceEdge, SourceNode
 from groundwire_ingest.tree import source
 from groundwire_ingest.tree.facts import CodeAnalysis
 from groundwire_ingest.tree.flag_signs import FlagSigns
@@ -18,12 +18,29 @@ from groundwire_ingest.tree.model import EntityMapping, SourceFile
 from groundwire_ingest.tree.names.rules import TreeLayout
 from groundwire_ingest.tree.resolve import resolve
 from groundwire_ingest.tree.single_file import read_code
+from groundwire_ingest.tree.source import TreeSource
 from groundwire_ingest.tree.walk import language_of
 from groundwire_ingest.workers import Workers
 
 TreeMaker: TypeAlias = Callable[[Mapping[str, str | bytes]], Path]
 Analyser: TypeAlias = Callable[[str, str], CodeAnalysis]
 Resolver: TypeAlias = Callable[..., list[SourceEdge | EntityMapping]]
+
+
+@dataclass(frozen=True)
+class ReadTree:
+    """The nodes of a tree by key, and the confidence of its edges by their ends and type."""
+
+    nodes: dict[str, SourceNode]
+    edges: dict[tuple[str, str, str], float]
+
+    def of(self, edge_type: str) -> dict[tuple[str, str], float]:
+        """The edges of one type, by their ends less the prefix of the kind."""
+        return {
+            (start.partition("::")[2], end.partition("::")[2]): confidence
+            for (start, end, found), confidence in self.edges.items()
+            if found == edge_type
+        }
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -89,3 +106,18 @@ def resolved(analyse: Analyser) -> Resolver:
         return [*resolution.edges, *resolution.mappings]
 
     return resolve_files
+
+
+@pytest.fixture
+def tree(make_tree: TreeMaker) -> Callable[[Mapping[str, str]], ReadTree]:
+    """Reads a tree of files, whose edges all lead between nodes that are there."""
+
+    def read(files: Mapping[str, str]) -> ReadTree:
+        records = list(TreeSource(make_tree(dict(files))).read())
+        nodes = {record.key: record for record in records if isinstance(record, SourceNode)}
+        edges = [record for record in records if isinstance(record, SourceEdge)]
+        assert {key for edge in edges for key in (edge.from_key, edge.to_key)} <= nodes.keys()
+        assert len({(edge.from_key, edge.to_key, edge.edge_type) for edge in edges}) == len(edges)
+        return ReadTree(nodes, {(edge.from_key, edge.to_key, edge.edge_type): edge.confidence for edge in edges})
+
+    return read

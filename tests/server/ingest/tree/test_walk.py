@@ -8,8 +8,9 @@ import pytest
 
 from groundwire_ingest.files_below import scan_below
 from groundwire_ingest.ingest_errors import IngestError
-from groundwire_ingest.records import SkippedFile
+from groundwire_ingest.records import SkippedFile, SourceEdge, SourceNode
 from groundwire_ingest.tree.ignore import Exclusions
+from groundwire_ingest.tree.source import TreeSource
 from groundwire_ingest.tree.walk import ListedFile, language_of, list_tree
 from support.swaps import SWAPS, Swap, deep_folders
 
@@ -221,3 +222,37 @@ def test_a_root_that_is_no_folder_is_refused(tmp_path: Path) -> None:
 def test_the_file_of_a_worktree_or_submodule_in_place_of_a_folder_is_passed_over(make_tree: TreeMaker) -> None:
     root = make_tree({".git": "gitdir: ../a/.git/worktrees/b\n", "lib/.git": "gitdir: ../.git/lib\n", "a.py": "x"})
     assert [item.path for item in list_tree(root)] == ["a.py"]
+
+
+@pytest.mark.parametrize(
+    ("first_line", "language"),
+    [
+        ("#!/usr/bin/env python3", "python"),
+        ("#!/usr/bin/python2.7 -u", "python"),
+        ("#! /bin/sh", "shell"),
+        ("#!/usr/bin/env -S node --no-warnings", "javascript"),
+        ("#!/usr/bin/env LANG=C bash", "shell"),
+        ("#!/usr/bin/env ts-node", "typescript"),
+        ("#!ruby", "ruby"),
+        ("#!/usr/bin/php\r", "php"),
+        ("#!/usr/bin/make -f", "make"),
+        ("#!/usr/bin/perl -w", "text"),
+        ("#!/usr/bin/env pythonic", "text"),
+        ("# not a script of python", "text"),
+        ("#!", "text"),
+    ],
+)
+def test_the_first_line_of_a_file_without_a_suffix_states_its_language(
+    make_tree: TreeMaker, first_line: str, language: str
+) -> None:
+    root = make_tree({"bin/tool": f"{first_line}\nx = 1\n", "bin/tool.txt": f"{first_line}\n"})
+    assert list_tree(root) == (ListedFile("bin/tool", language), ListedFile("bin/tool.txt", "text"))
+
+
+def test_a_script_without_a_suffix_is_code(make_tree: TreeMaker) -> None:
+    script = "#!/usr/bin/env python3\nfrom shop import run\n\n\ndef main():\n    run()\n    run()\n\n\nmain()\n"
+    root = make_tree({"tool": script, "shop.py": "def run():\n    return 1\n"})
+    records = list(TreeSource(root).read())
+    assert "py::tool#main" in {record.key for record in records if isinstance(record, SourceNode)}
+    calls = {(item.from_key, item.to_key) for item in records if isinstance(item, SourceEdge)}
+    assert ("py::tool#main", "py::shop.py#run") in calls

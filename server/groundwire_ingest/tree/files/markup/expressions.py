@@ -1,4 +1,4 @@
-"""The expressions in the markup of Vue, Svelte and Astro components: handlers of events, bound values, texts."""
+"""The expressions in the markup of Vue, Svelte, Astro and Angular: handlers of events, bound values, texts."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -7,22 +7,26 @@ from groundwire_ingest.tree.files.facts import CodePart
 from groundwire_ingest.tree.files.markup.elements import LineNumbers, is_raw, raw_end
 from groundwire_ingest.tree.files.markup.tags import Tag, balanced_end
 
-_BOUND = ("@", ":", "v-", "#")
+_BOUND = {"vue": ("@", ":", "v-", "#"), "angular": ("(", "[", "*")}
 _BETWEEN_TAGS = re.compile(r">[^<>{}]*+<")
 _PATH = re.compile(r"(?<![\w$])(?:(?<!\.)|(?<=\.\.\.))[A-Za-z_$][\w$]*+(?:\??\.[A-Za-z_$][\w$]*+)*+(?![\w$]*\s*:(?!:))")
 _STRING = re.compile(r"\"(?:[^\"\\\n]|\\.)*+\"?|'(?:[^'\\\n]|\\.)*+'?")
 
 
 def expressions(text: str, language: str, tags: Sequence[Tag], lines: LineNumbers, start: int = 0) -> list[CodePart]:
-    """The expressions of a component from an offset on, by line: Vue's in attributes and `{{ }}`, others in `{ }`."""
+    """The expressions of a component from an offset on, by line.
+
+    Those of Vue and Angular are in attributes and `{{ }}`, others in `{ }`.
+    """
     parts: list[CodePart] = []
-    if language == "vue":
+    bound = _BOUND.get(language, ())
+    if bound:
         for tag in tags:
             for item in tag.attributes:
                 value = text[item.value_start : item.value_end]
-                if item.name.startswith(_BOUND) and value.strip():
+                if item.name.startswith(bound) and value.strip():
                     parts.append(CodePart("expression", value, lines[item.value_start], language))
-    opening = "{{" if language == "vue" else "{"
+    opening = "{{" if bound else "{"
     for first, end in _markup(text, tags, start):
         position = text.find(opening, first, end)
         while position >= 0:

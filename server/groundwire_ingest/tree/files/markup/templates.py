@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from groundwire_ingest.tree.files.facts import CodePart, ComponentFacts, ComponentTag
 from groundwire_ingest.tree.files.lexer import numbered
+from groundwire_ingest.tree.files.markup.angular_templates import is_angular, template_names
 from groundwire_ingest.tree.files.markup.elements import (
     LineNumbers,
     component_tag,
@@ -40,9 +41,9 @@ _TAG_PATH = re.compile(
 )
 _ROUTE_NAME = re.compile(
     r"\{%[-~+]?[ \t]*url[ \t]+[\"'](?P<django>[\w.:-]{1,200})[\"']"
-    r"|\burl_(?:path_)?for\([ \t]*[\"']\.?(?P<called>[\w.:-]{1,200})[\"']"
+    r"|\b(?:url_(?:path_)?for|route)\([ \t]*[\"']\.?(?P<called>[\w.:-]{1,200})[\"']"
 )
-"""`{% url "shop:order" %}`, `url_for("shop.order")` and `url_for(".order")`."""
+"""`{% url "shop:order" %}`, `url_for("shop.order")`, `url_for(".order")` and `route("orders.show")`."""
 _TAG_FILES = {"script": "src", "link": "href", "iframe": "src"}
 _SUFFIXES = ("", *".html .hbs .handlebars .mustache .html.erb .erb .ejs .njk .liquid .twig .blade.php".split())
 
@@ -57,9 +58,14 @@ def read_template(file: SourceFile) -> FileReading:
     tags = list(tags_of(file.text))
     parts = [*_block_parts(file.text), *element_parts(file.text, tags, lines)]
     references = (*_path_references(file), *tag_references(file, tags, lines))
-    names = numbered(_ROUTE_NAME, file.text)
-    named = (Request("", match["django"] or match["called"], line, is_name=True) for match, line in names)
-    return FileReading(write_parts(file, parts), references, requests=(*links_of(file, tags, lines), *named))
+    requests = (*links_of(file, tags, lines), *_named_requests(file.text))
+    view_names = template_names(file.text) if is_angular(file.text, tags) else None
+    return FileReading(write_parts(file, parts), references, facts=view_names, requests=requests)
+
+
+def _named_requests(text: str) -> Iterator[Request]:
+    for match, line in numbered(_ROUTE_NAME, text):
+        yield Request("", match["django"] or match["called"], line, is_name=True)
 
 
 def tag_references(file: SourceFile, tags: Sequence[Tag], lines: LineNumbers) -> Iterator[PathReference]:
@@ -120,7 +126,7 @@ def read_component(file: SourceFile) -> FileReading:
     used = expressions(file.text, file.language, tags, lines, start)
     facts = ComponentFacts(code=tuple(code), tags=tuple(_components(file.text, tags, lines)), expressions=tuple(used))
     references = tuple(tag_references(file, tags, lines))
-    links = tuple(links_of(file, tags, lines))
+    links = (*links_of(file, tags, lines), *_named_requests(file.text))
     return FileReading(write_parts(file, parts), references, facts=facts, requests=links)
 
 

@@ -36,7 +36,7 @@ from groundwire_ingest.tree.languages.nodes import (
     type_of,
 )
 from groundwire_ingest.tree.languages.syntax import Places, Shape, Syntax
-from groundwire_ingest.tree.languages.types import head
+from groundwire_ingest.tree.languages.types import arguments, head
 
 
 class CSharpSyntax(Syntax):
@@ -220,7 +220,10 @@ class CSharpSyntax(Syntax):
         return tuple(map(self.argument, children_of(listed))) if is_list else ()
 
     def type_arguments(self, node: Node) -> tuple[str, ...]:
-        """`A` and `B` of `x.Add<A, B>()`."""
+        """`A` and `B` of `x.Add<A, B>()`, and of `new()` where an `Add<A, B>` is made."""
+        if node.type == "implicit_object_creation_expression":
+            written, name = target_of(self, node) or ("", "")
+            return arguments(written) if not name else ()
         target = node.child_by_field_name("function") or node.child_by_field_name("type")
         listed = last_child(field_of(target, "name") or target)
         is_list = listed is not None and listed.type == "type_argument_list"

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from tree_sitter import Node
 
-from groundwire_ingest.tree.facts import RETURNED, Binding
+from groundwire_ingest.tree.facts import RETURNED, Binding, StatedImplementation
 from groundwire_ingest.tree.languages.go.types import SPECS, go_type
 from groundwire_ingest.tree.languages.nodes import FIRST, LAST, Nodes, children_of, field_of, first_child, text_of
 from groundwire_ingest.tree.languages.syntax import Places, Syntax
@@ -74,6 +74,25 @@ def package_specs(root: Node) -> Iterator[Node]:
                 yield child
             elif child.type in _LISTS:
                 pending.append(child)
+
+
+def go_implementations(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[StatedImplementation]:
+    """`var _ Store = (*FileStore)(nil)`, `var _ Store = &FileStore{}`, `var _ Store = new(FileStore)`."""
+    for node in nodes["var_spec"]:
+        names, values = node.children_by_field_name("name"), children_of(node, "value")
+        interface = go_type(node.child_by_field_name("type"))
+        if interface and [text_of(name) for name in names if name.is_named] == ["_"] and len(values) == 1:
+            made = made_type(values[0]) or converted_type(values[0])
+            if made:
+                yield StatedImplementation(places.scope(node), interface, made)
+
+
+def converted_type(value: Node) -> str:
+    """`FileStore` of the conversion `(*FileStore)(nil)`; empty for any other expression."""
+    function = value.child_by_field_name("function") if value.type == "call_expression" else None
+    inner = first_child(function) if function is not None and function.type == "parenthesized_expression" else None
+    is_pointer = inner is not None and inner.type == "unary_expression" and text_of(inner, "operator") == "*"
+    return "".join(text_of(inner, "operand").split()) if is_pointer else ""
 
 
 def _paired(syntax: Syntax, scope: int, names: Sequence[Node], values: Sequence[Node | None]) -> Iterator[Binding]:

@@ -9,7 +9,7 @@ from tree_sitter import Language, Node
 
 from groundwire_ingest.tree.facts import Construct, Import, Parameter, Trait
 from groundwire_ingest.tree.languages.expressions import CallForm
-from groundwire_ingest.tree.languages.go.go_bindings import go_bindings, made_type
+from groundwire_ingest.tree.languages.go.go_bindings import converted_type, go_bindings, go_implementations, made_type
 from groundwire_ingest.tree.languages.go.references import go_references
 from groundwire_ingest.tree.languages.go.types import SPECS, embedded, go_parameters, go_type, result_of, spec_of
 from groundwire_ingest.tree.languages.nodes import FIRST, Nodes, children_of, first_child, line_of, text_of, type_name
@@ -120,7 +120,9 @@ class GoSyntax(Syntax):
         return super().traits(node, parent)
 
     def callee(self, node: Node) -> tuple[str, str] | None:
-        """Of `new(T)` the type."""
+        """Of `new(T)` the type; none of a conversion to a pointer."""
+        if converted_type(node):
+            return None
         callee = super().callee(node)
         if callee != ("", "new") or node.type != "call_expression":
             return callee
@@ -144,6 +146,7 @@ class GoSyntax(Syntax):
                 yield Import(module, "", "" if alias == "_" else alias, line)
 
     bindings = go_bindings
+    stated_implementations = go_implementations
     references = go_references
 
 

@@ -10,6 +10,7 @@ from groundwire_ingest.tree.languages.nodes import (
     children_of,
     first_child,
     last_child,
+    outer_of,
     text_of,
     type_name,
     type_of,
@@ -75,13 +76,26 @@ def object_types(node: Node | None) -> Iterator[Node]:
 _TRAITS: Mapping[str, Trait] = {"abstract": "abstract", "static": "static", "get": "property", "set": "property"}
 _CLAUSES = frozenset({"extends_clause", "implements_clause"})
 _SIGNATURES = frozenset({"method_signature", "call_signature", "construct_signature"})
+_OF_FILE = frozenset({"program", "export_statement"})
 _MAX_MEMBERS = 64
 """The number of members of an interface that show its purpose."""
 
 
 def script_bases(_: Syntax, node: Node) -> tuple[str, ...]:
-    """The types that a class, an interface or a type alias is derived from, those of mixins as their arguments."""
-    return tuple(filter(None, _bases(value_or_self(node))))
+    """The types that a class, an interface or a type alias is derived from, those of mixins as their arguments.
+
+    An object that a variable of the file holds derives from the type that is stated for it.
+    """
+    value = value_or_self(node)
+    stated: tuple[str, ...] = ()
+    around = outer_of(node) if node.type == "variable_declarator" else None
+    if around is None or around.type not in _OF_FILE:
+        return tuple(filter(None, _bases(value)))
+    if value.type == "satisfies_expression":
+        stated, value = (script_type(last_child(value)),), first_child(value) or value
+    if value.type == "object":
+        stated = (script_type(node.child_by_field_name("type")), *stated)
+    return tuple(filter(None, (*stated, *_bases(value))))
 
 
 def _bases(node: Node) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from operator import attrgetter
 from posixpath import dirname, join, normpath
@@ -27,6 +27,8 @@ MAX_SHOWN = 8
 
 Asking: TypeAlias = CodeFacts | Page
 
+# The files in which the name of a route is no more than that: nothing in it is an application or a blueprint.
+_WITH_WHOLE_NAMES = (".ts", ".tsx", ".js", ".jsx", ".mjs", ".vue", ".svelte", ".php")
 _HOLE, _REST = "{}", "{*}"
 _API = re.compile(r"api|rest|v\d+(?:\.\d+)?")
 
@@ -34,7 +36,10 @@ _API = re.compile(r"api|rest|v\d+(?:\.\d+)?")
 class RequestMatching:
     """Matches URLs against all routes of a tree, in any language."""
 
-    def __init__(self, served: Iterable[Served]) -> None:
+    def __init__(self, served: Iterable[Served], services: Mapping[str, str]) -> None:
+        self._folders: defaultdict[str, list[str]] = defaultdict(list)
+        for folder, name in services.items():
+            self._folders[name].append(f"{folder}/" if folder else "")
         self._served: defaultdict[tuple[str, ...], list[Served]] = defaultdict(list)
         self._own: defaultdict[tuple[str, tuple[str, ...]], list[Served]] = defaultdict(list)
         self._beginnings: set[tuple[str, ...]] = {()}
@@ -105,7 +110,7 @@ class RequestMatching:
             if routes:
                 return routes, sure if not start else min(sure, INFERRED)
         endings = self._endings.get(segments, []) if request.is_sent and segments else []
-        return _reachable(facts, request, endings), INFERRED if request.has_base else GUESSED
+        return self._reachable(facts, request, endings), INFERRED if request.has_base else GUESSED
 
     def _by_name(self, facts: Asking, request: Request) -> tuple[list[Served], float]:
         """The handlers of the routes of a name; a class instead of the members that it answers by.
@@ -113,8 +118,12 @@ class RequestMatching:
         An application or a blueprint before the name is usually a folder or a file. Otherwise the only handler of the
         name is a guess.
         """
-        *before, name = re.split(r"[.:]", request.url)
-        routes = _reachable(facts, request, self._named.get(name, ()))
+        is_whole = request.url in self._named or facts.path.endswith(_WITH_WHOLE_NAMES)
+        *before, name = [request.url] if is_whole else re.split(r"[.:]", request.url)
+        routes = self._reachable(facts, request, self._named.get(name, ()))
+        if facts.path.endswith(_WITH_WHOLE_NAMES):
+            # Python names routes by their handlers, and only for itself.
+            routes = [item for item in routes if not item.path.endswith(".py")]
         whole = {(item.path, item.line) for item in routes if not item.method}
         routes = [item for item in routes if not item.method or (item.path, item.line) not in whole]
         inside = [item for item in routes if not before or before[-1] in re.split(r"[/.]", item.path)]
@@ -130,7 +139,7 @@ class RequestMatching:
             return own_routes, confidence
         top, _, rest = facts.path.partition("/")
         for pattern in patterns:
-            fitting = _reachable(facts, request, self._served[pattern])
+            fitting = self._reachable(facts, request, self._served[pattern])
             if pattern and all(part in (_HOLE, _REST) for part in pattern):
                 # Any string of as many parts fits: only what a call sends to a router that is mounted nowhere else.
                 fitting = [item for item in fitting if request.is_sent and not item.is_open]
@@ -154,6 +163,30 @@ class RequestMatching:
             key=lambda pattern: [(part == _REST, part == _HOLE) for part in pattern],
         )
 
+    def _reachable(self, facts: Asking, request: Request, served: Sequence[Served]) -> list[Served]:
+        """Those that answer the method of a request and that its file may reach; none of more than MAX_ALIKE.
+
+        Routes that tests serve count only for tests: a route inside a test for that test, and a route in a helper for
+        the same file.
+        """
+        served = [item for item in served if self._is_of(request.service, item.path)] if request.service else served
+        if len(served) > MAX_ALIKE:
+            return []
+        of_method = [item for item in served if not request.method or item.method in ("", request.method)]
+        seen = [item for item in of_method if facts.is_test or not item.is_test]
+        key = request.from_key
+        # In the file or declaration itself, or inside of it.
+        return [
+            item
+            for item in seen
+            if item.within in ("", key) or key.startswith(tuple(item.within + end for end in ".#@"))
+        ]
+
+    def _is_of(self, service: str, path: str) -> bool:
+        """True if a file belongs to a service: below the folder that has this name, or that gives itself the name."""
+        folders = self._folders.get(service, ())
+        return any(map(path.startswith, folders)) or f"/{service}/" in f"/{path}"
+
 
 def _segments(url: str) -> list[str]:
     return [segment for segment in url.split("/") if segment]
@@ -165,20 +198,3 @@ def _prefix_length(segments: Sequence[str]) -> int:
     Servers often get such a prefix at a place of its own, or from a proxy before them.
     """
     return next((at for at, segment in enumerate(segments) if not _API.fullmatch(segment)), len(segments))
-
-
-def _reachable(facts: Asking, request: Request, served: Sequence[Served]) -> list[Served]:
-    """Those that answer the method of a request and that its file may reach; none of more than MAX_ALIKE.
-
-    Routes that tests serve count only for tests: a route inside a test for that test, and a route in a helper for the
-    same file.
-    """
-    if len(served) > MAX_ALIKE:
-        return []
-    of_method = [item for item in served if not request.method or item.method in ("", request.method)]
-    seen = [item for item in of_method if facts.is_test or not item.is_test]
-    key = request.from_key
-    # In the file or declaration itself, or inside of it.
-    return [
-        item for item in seen if item.within in ("", key) or key.startswith(tuple(item.within + end for end in ".#@"))
-    ]

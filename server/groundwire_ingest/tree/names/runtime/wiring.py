@@ -2,9 +2,9 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
-from groundwire_ingest.tree.facts import Call
+from groundwire_ingest.tree.facts import Call, CodeFacts
 from groundwire_ingest.tree.framework_facts import Registration, Topic
 from groundwire_ingest.tree.languages.types import arguments, head, item_type, names_in, value_type
 from groundwire_ingest.tree.names.calls import Uses
@@ -53,6 +53,16 @@ _SENDS = re.compile(
 )
 MAX_HANDLERS = 32
 """A message with more handlers than this leads to none of them in particular."""
+
+_SUBSCRIBES = re.compile(
+    r"^(?:subscribe|consume|listen|handle|receive|register_?(?:handler|consumer|subscriber))", re.I
+)
+
+Message = tuple[int, tuple[str, ...]]
+"""A type of message and its type arguments, as far as they are known: `EntityAdded<Order>` is not that of a customer.
+
+An argument is the number of its definition or, of one outside of the tree, its name.
+"""
 
 
 class Registrations:
@@ -144,6 +154,10 @@ class Messages:
         self._uses = uses
         self._table = lookup.table
         self._handlers: defaultdict[int, dict[int, float]] = defaultdict(dict)
+        # The type arguments of what a member handles, for messages that have them.
+        self._arguments: defaultdict[tuple[int, int], set[tuple[str, ...]]] = defaultdict(set)
+        # The type arguments of the messages of a type that a node makes.
+        self._made: defaultdict[tuple[str, int], set[tuple[str, ...]]] = defaultdict(set)
         self._published = self._published_names()
         for number, definition in enumerate(self._table.definitions):
             for base in definition.bases if definition.construct == "type" else ():
@@ -151,30 +165,94 @@ class Messages:
                 if written and self._handles(number, base, written):
                     self._add_handlers(number, number, item_type(written) if head(written) == "Batch" else written)
         for file, facts in enumerate(self._table.files):
-            for reference in facts.references:
-                if reference.role == "decorator" and _LISTENS.search(reference.name):
-                    self._add_listener(self._table.module_of(file) + reference.scope)
-            for topic in facts.topics:
-                if topic.handles and topic.path:
-                    self._add_topic(self._table.module_of(file) + topic.scope, topic)
+            self._add_stated(self._table.module_of(file), facts)
         self._add_same_named()
 
-    def handlers(self, message: int) -> Mapping[int, float]:
-        """The members that handle a type of message, with the confidence of each."""
+    def _add_stated(self, first: int, facts: CodeFacts) -> None:
+        """Adds the handlers that a file states otherwise than by base types; `first` is the number of its module."""
+        for reference in facts.references:
+            if reference.role == "decorator" and _LISTENS.search(reference.name):
+                self._add_listener(first + reference.scope)
+        for topic in facts.topics:
+            if topic.handles and topic.path:
+                self._add_topic(first + topic.scope, topic)
+        for call in facts.calls:
+            if call.constructs and call.type_arguments:
+                self._note_made(first + call.scope, call)
+            if len(call.type_arguments) == 1 and _SUBSCRIBES.match(call.name):
+                self._add_subscribed(first + call.scope, call)
+
+    def handlers(self, message: int, given: tuple[str, ...] = ()) -> Mapping[int, float]:
+        """The members that handle a type of message with the type arguments `given`, with the confidence of each."""
         handlers = self._handlers.get(message, {})
+        if any(given):
+            known = self._arguments
+            handlers = {
+                member: confidence
+                for member, confidence in handlers.items()
+                if not known[message, member] or any(_agree(given, other) for other in known[message, member])
+            }
         return handlers if len(handlers) <= MAX_HANDLERS else {}
 
-    def sent(self, scope: int, call: Call, *, sends_beside: bool) -> Iterator[tuple[int, float]]:
-        """The types of messages that a call sends or makes; `sends_beside` when its node sends something as well."""
+    def sent(self, scope: int, call: Call, *, sends_beside: bool) -> Iterator[tuple[Message, float]]:
+        """The messages that a call sends or makes; `sends_beside` when its node sends something as well."""
         if call.constructs:
             for message in self._messages_named(scope, call.receiver, call.name):
-                yield message, SENT_BESIDE if sends_beside else MADE
+                given = self._given(scope, call.type_arguments)
+                yield (message, given), min(SENT_BESIDE if sends_beside else MADE, self._sureness(message, given))
         elif is_sending(call):
-            given = (number for argument in call.arguments for number in self._lookup.argument(scope, argument))
-            yield from ((number, WILDCARD) for number in given if number in self._handlers)
+            for argument in call.arguments:
+                value = self._lookup.value(scope, argument) if argument not in ("", '"') else None
+                for number in value.resolved.numbers if value is not None else ():
+                    if value is not None and number in self._handlers:
+                        stated = self._given(value.scope, arguments(value.type_name))
+                        for given in [stated] if stated else sorted(self._made[call.from_key, number]) or [()]:
+                            yield (number, given), self._sureness(number, given)
         for name in call.type_arguments if is_sending(call) or call.constructs else ():
             for message in self._messages_named(scope, "", name):
-                yield message, INFERRED
+                yield (message, self._given(scope, arguments(name))), INFERRED
+
+    def _sureness(self, number: int, given: tuple[str, ...]) -> float:
+        """The confidence that a message which is sent by name is one with these type arguments."""
+        return MADE if self._table.definitions[number].type_parameters and not all(given or ("",)) else WILDCARD
+
+    def _given(self, scope: int, written: Iterable[str]) -> tuple[str, ...]:
+        """Type arguments as `Message` has them; empty ones for type parameters, which may be any type."""
+        given: list[str] = []
+        for name in written:
+            meant = self._lookup.type_named(scope, name)
+            plain = "" if self._is_parameter(scope, name) else head(name).rpartition(".")[2]
+            given.append(str(meant.numbers[0]) if meant is not None else plain)
+        return tuple(given)
+
+    def _is_parameter(self, scope: int, name: str) -> bool:
+        """True if a name is that of a type parameter of a definition around."""
+        while scope >= 0:
+            if name in self._table.definitions[scope].type_parameters:
+                return True
+            scope = self._table.parent_of(scope)
+        return False
+
+    def _add_subscribed(self, scope: int, call: Call) -> None:
+        """The callable that handles what `bus.Subscribe<OrderPlaced>(handler)` names, if it takes such a message."""
+        written = call.type_arguments[0]
+        message = self._lookup.type_named(scope, written)
+        for argument in call.arguments if message is not None else ():
+            for number in self._uses.numbers(scope, argument) if argument.strip('"') else ():
+                definition = self._table.definitions[number]
+                taken = {name for parameter in definition.parameters or () for name in _taken(parameter.type_name)}
+                if message is not None and definition.construct == "callable" and head(written) in taken:
+                    self._handlers[message.numbers[0]][number] = message.confidence
+                    self._note_arguments(message.numbers[0], number, self._given(scope, arguments(written)))
+
+    def _note_made(self, scope: int, call: Call) -> None:
+        made = self._lookup.type_named(scope, f"{call.receiver}.{call.name}" if call.receiver else call.name)
+        for number in made.numbers if made is not None else ():
+            self._made[call.from_key, number].add(self._given(scope, call.type_arguments))
+
+    def _note_arguments(self, message: int, member: int, given: tuple[str, ...]) -> None:
+        if any(given):
+            self._arguments[message, member].add(given)
 
     def _published_names(self) -> frozenset[str]:
         """The names of the types that calls publish or send, as an argument or a type argument."""
@@ -223,6 +301,9 @@ class Messages:
             is_method = definition.construct == "callable" and definition.name != constructor
             if is_method and head(value_type(written)) in takes:
                 self._handlers[message.numbers[0]][member] = message.confidence
+                if any(value_type(written) in _inside(item.type_name) for item in definition.parameters or ()):
+                    given = self._given(scope, arguments(value_type(written)))
+                    self._note_arguments(message.numbers[0], member, given)
 
     def _add_topic(self, scope: int, topic: Topic) -> None:
         """The handlers of a message named by its type: `@CommandHandler(CreateUser)`, `on(UserCreated.name, f)`."""
@@ -273,6 +354,19 @@ def _taken(type_name: str) -> Iterator[str]:
     """The type of a parameter, and the types in one around a message, such as `ConsumeContext<Ship>`."""
     name = head(value_type(type_name))
     yield from names_in(type_name) if _AROUND.search(name) else (name,)
+
+
+def _inside(type_name: str) -> Iterator[str]:
+    """The type of a parameter, and the first type argument of one around it."""
+    plain = value_type(type_name)
+    yield plain
+    yield from arguments(plain)
+
+
+def _agree(given: tuple[str, ...], other: tuple[str, ...]) -> bool:
+    """True if type arguments may be the same; an empty one may be any."""
+    pairs = zip(given, other, strict=False)
+    return all(left == right or not left or not right for left, right in pairs)
 
 
 def _plain_name(base: str) -> str:

@@ -114,6 +114,7 @@ def test_calls(edges_of: EdgesOf) -> None:
         ("src/shop.c#helper", "include/shop.h"): 0.9,
         ("src/shop.c#helper", "include/shop.h#shop_size"): 0.9,
         ("src/shop.c#run", "src/shop.c#helper"): 1.0,
+        ("src/shop.c#shop_close", "src/shop.c#run"): 0.8,
     }
 
 

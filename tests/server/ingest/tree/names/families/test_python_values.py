@@ -177,6 +177,7 @@ def test_members_of_protocols_and_abstract_classes(edges_of: EdgesOf) -> None:
         )
     }
     assert edges_of("Implements", files) == {
+        ("a.py#File", "a.py#Reader"): 0.9,
         ("a.py#File.read", "a.py#Reader.read"): 0.9,
         ("a.py#File.close", "a.py#Reader.close"): 0.9,
         ("a.py#Mail.run", "a.py#Job.run"): 0.9,

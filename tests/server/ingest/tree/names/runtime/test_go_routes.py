@@ -78,3 +78,23 @@ def test_prefixes_of_groups_and_of_routers_that_are_handed_over(
     }
     asked = edges_of("Requests", files, MODULES)
     assert asked == {("client/client.go#ask", "users/users.go#List"): 0.9}
+
+
+def test_a_function_that_adds_routes_names_them(edges_of: EdgesOf) -> None:
+    files = {
+        "server/api.go": (
+            'package server\n\nimport "github.com/go-chi/chi/v5"\n\ntype Router struct{}\n\n'
+            "func (api *Router) routes() {\n\tr := chi.NewRouter()\n"
+            '\th(r, "star", api.Star)\n\th(r, name, api.Other)\n}\n\n'
+            "func h(r chi.Router, path string, f handler) {\n"
+            '\thandle := wrap(f)\n\tr.HandleFunc("/"+path, handle)\n}\n\n'
+            "func (api *Router) Star(w http.ResponseWriter, r *http.Request) {\n\ta := 1\n\tuse(a)\n}\n\n"
+            "func (api *Router) Other(w http.ResponseWriter, r *http.Request) {\n\ta := 1\n\tuse(a)\n}\n"
+        ),
+        "ui/client.js": (
+            'export const star = (id) => {\n  const x = 1;\n  return http(url("star", id));\n};\n'
+            'export const other = (id) => {\n  const x = 1;\n  return http(this.url("star", id));\n};\n'
+        ),
+    }
+    assert edges_of("Routes", files) == {("server/api.go#Router.routes", "server/api.go#Router.Star"): 0.9}
+    assert edges_of("Requests", files) == {("ui/client.js#star", "server/api.go#Router.Star"): 0.9}

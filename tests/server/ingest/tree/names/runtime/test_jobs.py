@@ -120,3 +120,34 @@ export async function all() { await fetch("/all"); }
         "App.Http.UserController.store",
         "App.Http.UserController.index",
     }
+
+
+def test_names_of_routes_of_laravel_lead_to_their_methods(resolved: Resolver) -> None:
+    files = {
+        "app/Http/UserController.php": """\
+<?php
+namespace App\\Http;
+class UserController {
+    public function show($id) { $this->check($id); return redirect()->route('admin.users.index'); }
+    public function index() { $this->check(1); return to_route('users.show', 1); }
+    public function edit($id) { $this->check(2); return route('missing.show'); }
+}
+""",
+        "routes/web.php": """\
+<?php
+use App\\Http\\UserController;
+Route::get('/users/{id}', [UserController::class, 'show'])->middleware('auth')->name('users.show');
+Route::name('admin.')->prefix('admin')->group(function () {
+    Route::resource('users', UserController::class)->only(['index', 'edit']);
+});
+""",
+        "web/client.ts": """\
+export function edit(id: number) { const n = id; return visit(route("admin.users.edit", n)); }
+""",
+    }
+    start = "App.Http.UserController"
+    assert _edges(resolved, files, "Requests") == {
+        (f"{start}.show", "Requests", f"{start}.index", 0.9),
+        (f"{start}.index", "Requests", f"{start}.show", 0.9),
+        ("edit", "Requests", f"{start}.edit", 0.9),
+    }
