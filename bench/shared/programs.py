@@ -30,9 +30,7 @@ def trees(other: Path | None) -> dict[str, Path]:
 
 def python_path(tree: Path) -> str:
     """The PYTHONPATH with which programs run from a source tree, such as a worktree of an earlier commit."""
-    return os.pathsep.join(
-        str((tree / root).resolve()) for root in ("base", "protos", "server", "client", "pipelines", ".")
-    )
+    return os.pathsep.join(str((tree / root).resolve()) for root in ("protos", "server", "client", "pipelines", "."))
 
 
 def run(command: Sequence[str | Path], tree: Path | None = None) -> str:
