@@ -215,14 +215,18 @@ class Inheritance:
 
     def _add_stated(self, scope: int, item: StatedImplementation) -> None:
         """Notes that a type satisfies an interface because the code says so."""
-        named = [self._lookup.type_named(scope, written) for written in (item.interface, item.implementation)]
-        numbers = [stated.numbers if stated is not None else () for stated in named]
-        if any(len(listed) != 1 for listed in numbers):
+        interface = self._only_type(scope, item.interface)
+        implementation = self._only_type(scope, item.implementation)
+        if interface is None or implementation is None:
             return
-        interface, implementation = numbers[0][0], numbers[1][0]
         self._implementing[interface][implementation] = EXACT
         self._satisfied[implementation][interface] = EXACT
         self._note_methods(self._methods(implementation), self._methods(interface), WILDCARD)
+
+    def _only_type(self, scope: int, written: str) -> int | None:
+        """The type that a name means, if it is exactly one."""
+        named = self._lookup.type_named(scope, written)
+        return named.numbers[0] if named is not None and len(named.numbers) == 1 else None
 
     def _methods(self, number: int) -> dict[str, int]:
         """The methods of a type by name, those of what it embeds included."""
