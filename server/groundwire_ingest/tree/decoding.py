@@ -38,6 +38,12 @@ _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")
 # Words of western languages have two letters beyond ASCII in a row at most; those of other scripts have more.
 _MANY_IN_A_ROW = re.compile(rb"[\x80-\xff]{3}")
 _OF_UTF_8 = re.compile(rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}")
+_NOT_ASCII = re.compile(rb"[\x80-\xff]")
+_LEAST_TELLING_BYTES = 16
+_MOST_MESS = 0.3
+"""The largest share of unlikely characters that a guess may give, as charset-normalizer counts them."""
+_DETECTED = ["gb18030", "big5", "shift_jis", "euc_jp", "euc_kr", "cp1251", "koi8_r", "cp1250", "cp1253"]
+"""The encodings that are told apart: those that code in East Asia, Eastern Europe and Greece was written in."""
 _MIN_UTF_16_BYTES = 8
 _UTF_16_SHARE = 0.7
 _SAMPLE_BYTES = 4096
@@ -47,12 +53,14 @@ def read_source(root: Path, listed: ListedFile) -> SourceFile | SkippedFile:
     """The decoded text of a listed file below `root`, or why it has none.
 
     UTF-8 with or without a byte order mark; UTF-16 with one, or with a zero in most characters; a Python file may name
-    its encoding as PEP 263 says. Any other file is read as Windows-1252 if it looks like it, else as UTF-8 with U+FFFD
-    for what is none, and its `note` says so. Line ends stay as they are, unless all are the lone carriage returns of
-    old systems, which become line feeds. Files are skipped that are larger than MAX_FILE_BYTES, blank, hold NUL
-    characters, or are no text by MAX_LOST_SHARE. JavaScript, TypeScript and most files other than code are also skipped
-    for a line of more than MAX_LINE_CHARACTERS, which only programs such as minifiers write. JavaScript, TypeScript
-    and style sheets are skipped if more than half of the characters are in dense lines, as a minifier writes them.
+    its encoding as PEP 263 says. Any other file is read as Windows-1252 if it looks like it, else in an encoding of
+    another script if there is enough text to tell, else as UTF-8 with U+FFFD for what is none; its `note` says so.
+
+    Line ends stay as they are, unless all are the lone carriage returns of old systems, which become line feeds. Files
+    are skipped that are larger than MAX_FILE_BYTES, blank, hold NUL characters, or are no text by MAX_LOST_SHARE.
+    JavaScript, TypeScript and most files other than code are also skipped for a line of more than MAX_LINE_CHARACTERS,
+    which only programs such as minifiers write. JavaScript, TypeScript and style sheets are skipped if more than half
+    of the characters are in dense lines, as a minifier writes them.
     """
     try:
         size = size_below(root, listed.path)
@@ -90,7 +98,29 @@ def _encoding_of(data: bytes, language: str) -> tuple[str, str]:
         return _UTF_8, ""
     if _OF_UTF_8.search(data) is None and _MANY_IN_A_ROW.search(data) is None:
         return _WESTERN, "not UTF-8; read as Windows-1252"
+    detected = _detected_encoding(data)
+    if detected:
+        return detected, f"not UTF-8; read as {detected}, which is a guess"
     return _UTF_8, "not UTF-8; what cannot be decoded is read as U+FFFD"
+
+
+def _detected_encoding(data: bytes) -> str:
+    """The encoding that text in letters of another script is likely in; empty where there is too little to tell.
+
+    A file is UTF-8 with a bad byte if more of its letters are UTF-8 than are not.
+    """
+    replaced = data.decode(errors="replace").count(_LOST)
+    if len(_OF_UTF_8.findall(data)) > replaced:
+        return ""
+    telling_lines = b"\n".join(line for line in data.split(b"\n") if _NOT_ASCII.search(line) is not None)
+    if len(telling_lines) > _SAMPLE_BYTES:  # cut at the end of a line, as a character may have several bytes
+        telling_lines = telling_lines[:_SAMPLE_BYTES].rpartition(b"\n")[0]
+    if len(_NOT_ASCII.findall(telling_lines)) < _LEAST_TELLING_BYTES:
+        return ""
+    from charset_normalizer import from_bytes  # takes a tenth of a second to load, and few trees need it
+
+    best = from_bytes(telling_lines, cp_isolation=_DETECTED, threshold=_MOST_MESS).best()
+    return best.encoding if best is not None else ""
 
 
 def _unmarked_utf_16(data: bytes) -> str:

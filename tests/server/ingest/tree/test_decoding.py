@@ -131,6 +131,35 @@ def test_other_encodings_and_line_ends_are_read_and_guesses_named(
     assert [note.path for note in file.notes] == (["a.cs"] if is_noted else [])
 
 
+@pytest.mark.parametrize(
+    ("encoding", "comment"),
+    [
+        ("gb18030", "计算增值税的类。返回税率。如果订单为空则抛出异常并记录日志。"),
+        ("big5", "計算增值稅的類別。傳回稅率。"),
+        ("shift_jis", "消費税の計算を行うクラスです。税率を返します"),
+        ("euc_jp", "消費税の計算を行うクラスです。税率を返します"),
+        ("euc_kr", "부가가치세를 계산하는 클래스입니다. 세율을 반환한다"),
+        ("cp1251", "Класс для расчёта налога на добавленную стоимость"),
+        ("koi8_r", "Класс для расчёта налога на добавленную стоимость"),
+        ("cp1253", "Κλάση για τον υπολογισμό του φόρου προστιθέμενης αξίας"),  # noqa: RUF001
+    ],
+)
+def test_letters_of_another_script_are_read_where_there_are_enough(read: Reader, encoding: str, comment: str) -> None:
+    text = f"class Total\n{{\n    // {comment}\n}}\n"
+    file = read(text.encode(encoding))
+    assert isinstance(file, SourceFile)
+    assert file.text == text
+    assert file.notes[0].why == f"not UTF-8; read as {encoding}, which is a guess"
+
+
+def test_one_bad_byte_among_letters_of_utf_8_is_the_only_one_lost(read: Reader) -> None:
+    text = "// Класс для расчёта налога\n"
+    file = read(text.encode() + b"// \xe9\xff\n")
+    assert isinstance(file, SourceFile)
+    assert file.text.startswith(text)
+    assert "\N{REPLACEMENT CHARACTER}" in file.text
+
+
 @pytest.mark.parametrize("encoding", ["gbk", "koi8-r", "shift-jis"])
 def test_letters_of_other_scripts_are_replaced_and_the_code_around_them_is_read(read: Reader, encoding: str) -> None:
     comment = {"gbk": "计算总额", "koi8-r": "налоги", "shift-jis": "請求書"}[encoding]
