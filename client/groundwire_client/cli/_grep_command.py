@@ -53,7 +53,8 @@ def print_lines(_: IndexScope, response: SearchTextResponse) -> None:
         for line in _lines(match):
             sys.stdout.write(f"{printable(line)}\n")
     counts = f"lines: {response.line_count}; files: {response.file_count}"
-    remark = "" if response.complete else f"shown are the first {len(response.matches)}; --max-matches shows more"
+    nothing = "" if response.line_count else "nothing matches; --ignore-case and a shorter pattern match more"
+    remark = nothing if response.complete else f"shown are the first {len(response.matches)}; --max-matches shows more"
     if response.stopped:
         remark = f"{remark}; the search ended there, narrow it by --path or --language"
     show([footer(counts, response.index or versions(response.scopes), remark)])

@@ -51,7 +51,7 @@ def _compiled(request: TextSearchRequest) -> LinearPattern:
             multiline=request.multiline,
         )
     except PatternError as error:
-        rule = f"is no regular expression of RE2: {error}; correct it, or leave out `regex` to look for it as it is"
+        rule = f"is no regular expression of RE2: {error}; correct it, or look for it as a text"
         raise InvalidRequestError((FieldViolation("pattern", Reason.VALUE_MALFORMED, rule),)) from error
 
 
