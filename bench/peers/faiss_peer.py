@@ -25,7 +25,6 @@ class FaissPeer:
 
     @property
     def calls(self) -> Mapping[Action, Call]:
-        """See `Peer.calls`."""
         return {Action.SEMANTIC: self._semantic, Action.SEMANTIC_VISIBLE: self._semantic_visible}
 
     def _semantic(self, number: int) -> Answer:

@@ -25,7 +25,6 @@ class BareServer:
 
     @property
     def calls(self) -> Mapping[Action, Call]:
-        """See `Peer.calls`."""
         return dict.fromkeys(Action, self._echo)
 
     def _echo(self, number: int) -> None:
@@ -42,7 +41,6 @@ class NumPyPeer:
 
     @property
     def calls(self) -> Mapping[Action, Call]:
-        """See `Peer.calls`."""
         return {Action.SEMANTIC: self._semantic, Action.SEMANTIC_VISIBLE: self._semantic_visible}
 
     def _semantic(self, number: int) -> Answer:

@@ -26,11 +26,9 @@ class TaggedSource:
 
     @property
     def description(self) -> str:
-        """See `Source.description`."""
         return f"{len(self._questions.tags)} synthetic nodes with access tags"
 
     def read(self) -> Iterator[SourceNode | SourceEdge]:
-        """See `Source.read`."""
         corpus = self._questions.corpus
         for row, tag in enumerate(self._questions.tags):
             text = corpus.text(row)
@@ -60,7 +58,6 @@ class GroundwirePeer:
 
     @property
     def calls(self) -> Mapping[Action, Call]:
-        """See `Peer.calls`."""
         return {
             Action.SEMANTIC: self._semantic,
             Action.SEMANTIC_VISIBLE: self._semantic_visible,

@@ -35,7 +35,6 @@ class ChromaPeer:
 
     @property
     def calls(self) -> Mapping[Action, Call]:
-        """See `Peer.calls`."""
         return {
             Action.SEMANTIC: self._semantic,
             Action.SEMANTIC_VISIBLE: self._semantic_visible,

@@ -36,7 +36,6 @@ class MilvusLitePeer:
 
     @property
     def calls(self) -> Mapping[Action, Call]:
-        """See `Peer.calls`."""
         return {
             Action.SEMANTIC: self._semantic,
             Action.SEMANTIC_VISIBLE: self._semantic_visible,

@@ -33,7 +33,6 @@ class PgvectorPeer:
 
     @property
     def calls(self) -> Mapping[Action, Call]:
-        """See `Peer.calls`."""
         return {
             Action.SEMANTIC: self._semantic,
             Action.SEMANTIC_VISIBLE: self._semantic_visible,
