@@ -13,7 +13,7 @@ from typing import TypeAlias
 import structlog
 from google.protobuf.message import Message
 
-from groundwire.v1 import index_pb2, query_pb2, retrieval_pb2
+from groundwire.v1 import evidence_pb2, index_pb2, query_pb2, retrieval_pb2
 from groundwire_index.scope import SEPARATOR
 from groundwire_server.config import Settings, SettingsError
 from groundwire_server.domain.access.access import BOUNDS, AccessContext
@@ -34,13 +34,15 @@ _Record: TypeAlias = dict[str, _Value]
 _SEVERAL = (
     retrieval_pb2.SearchNodesResponse
     | retrieval_pb2.ResolveNodesResponse
+    | retrieval_pb2.SearchTextResponse
     | retrieval_pb2.ExpandDependencyTreeResponse
     | retrieval_pb2.FindPathsResponse
     | retrieval_pb2.FetchNodeTextsResponse
     | query_pb2.QueryResponse
+    | evidence_pb2.GatherEvidenceResponse
 )
 """The responses to requests that may be about several scopes."""
-_KINDS = ("hits", "nodes", "texts", "matches", "indexes")
+_KINDS = ("hits", "nodes", "texts", "matches", "passages", "named", "indexes")
 """The fields of responses that have their parts."""
 
 
@@ -159,6 +161,11 @@ def _of_response(response: Message) -> Mapping[str, Sequence[Message]]:
 
 
 def _id(part: Message) -> str:
-    """A node's id, an index's version."""
-    identity: str = getattr(part, "version" if isinstance(part, index_pb2.IndexVersion) else "id")
+    """A node's id, that of the node which holds a line, an index's version."""
+    field = "id"
+    if isinstance(part, index_pb2.IndexVersion):
+        field = "version"
+    elif isinstance(part, retrieval_pb2.LineMatch):
+        field = "node_id"
+    identity: str = getattr(part, field)
     return identity

@@ -13,11 +13,13 @@ from google.rpc import error_details_pb2
 from grpc_health.v1 import health_pb2
 from grpc_status import rpc_status
 
+from groundwire.evidence.evidence_nodes import Evidence
 from groundwire.v1 import query_pb2, retrieval_pb2, scope_pb2
 from groundwire_index.nodes.node import Location
 from groundwire_server.backends.index_directory import IndexDirectory
 from groundwire_server.config import Settings
 from groundwire_server.domain.access.lifecycle import Lifecycle
+from groundwire_server.domain.evidence.evidence import EvidenceResult
 from groundwire_server.domain.graph.expansion import ExpandReason, Expansion
 from groundwire_server.domain.graph.paths import Paths, PathsReason
 from groundwire_server.domain.indexes import IndexNames, IndexSummary
@@ -26,6 +28,7 @@ from groundwire_server.domain.query.query_result import AppliedParameters, Query
 from groundwire_server.domain.query.ranking_parameters import RankingParameters
 from groundwire_server.domain.search.resolution import ResolveResult
 from groundwire_server.domain.search.search import SearchHit, SearchResult, SearchType
+from groundwire_server.domain.text_search.text_search import TextSearchResult
 from groundwire_server.domain.texts.texts import FetchResult
 from groundwire_server.engine.engine import RetrievalEngine
 from groundwire_server.rpc.identity.authenticator import Authenticator
@@ -81,6 +84,8 @@ def engine() -> Mock:
         search_type=SearchType.HYBRID,
     )
     mock.resolve.return_value = ResolveResult((), "v1")
+    mock.search_text.return_value = TextSearchResult((), (), False, "v1")
+    mock.gather_evidence.return_value = EvidenceResult(Evidence(), {}, {}, {}, weakness=None, exact=True, index="v1")
     mock.expand.return_value = Expansion((), (), (), ExpandReason.NO_SEEDS, "v1")
     mock.find_paths.return_value = Paths((), (), 0, 0, 0, 1, PathsReason.NO_ENDS, "v1")
     mock.fetch.return_value = FetchResult((), (), 0, 0, "v1")

@@ -5,7 +5,9 @@ import json
 from pathlib import Path
 
 import pytest
+from google.protobuf.message import Message
 
+from groundwire.v1 import evidence_pb2, retrieval_pb2
 from groundwire.v1.retrieval_pb2 import SearchNodesResponse
 from groundwire.v1.scope_pb2 import IndexScope
 from groundwire_index.scope import Scope
@@ -66,6 +68,43 @@ def test_a_question_to_several_indexes_names_those_asked_and_those_that_answered
     assert record["scopes"] == ["team-*::main::", "shop::main::v1"]
     assert record["indexes"] == ["shop::main::v1", "team-a::main::v1"]
     assert not {"repository", "branch", "active_index"} & set(record)
+
+
+RESPONSES: dict[str, tuple[Message, dict[str, int], list[str]]] = {
+    "hits": (retrieval_pb2.SearchNodesResponse(hits=[retrieval_pb2.SearchHit(id="a")]), {"hits": 1}, ["a"]),
+    "lines": (
+        retrieval_pb2.SearchTextResponse(
+            matches=[retrieval_pb2.LineMatch(node_id="a", text="secret")] * 2,
+            files=[retrieval_pb2.FileMatches(path="a.cs", line_count=2)],
+        ),
+        {"matches": 2},
+        ["a", "a"],
+    ),
+    "evidence": (
+        evidence_pb2.GatherEvidenceResponse(
+            passages=[evidence_pb2.Passage(id="a")], named=[evidence_pb2.NamedNode(id="b")], rendered="secret"
+        ),
+        {"passages": 1, "named": 1},
+        ["a", "b"],
+    ),
+    "texts": (retrieval_pb2.FetchNodeTextsResponse(texts=[retrieval_pb2.NodeText(id="a")]), {"texts": 1}, ["a"]),
+    "nodes": (
+        retrieval_pb2.ExpandDependencyTreeResponse(nodes=[retrieval_pb2.ReachedNode(id="a")]),
+        {"nodes": 1},
+        ["a"],
+    ),
+    "paths": (retrieval_pb2.FindPathsResponse(nodes=[retrieval_pb2.PathNode(id="a")]), {"nodes": 1}, ["a"]),
+}
+
+
+@pytest.mark.parametrize("kind", RESPONSES)
+def test_a_record_counts_and_names_what_was_read(tmp_path: Path, kind: str) -> None:
+    response, counts, ids = RESPONSES[kind]
+    AuditLog(Settings(audit="on", audit_file=tmp_path / "audit.jsonl", audit_ids=True)).answered(of("ann"), response)
+    (line,) = (tmp_path / "audit.jsonl").read_text(encoding="utf-8").splitlines()
+    record = json.loads(line)
+    assert (record["counts"], record["ids"]) == (counts, ids)
+    assert "secret" not in line
 
 
 def test_no_name_breaks_a_line_and_no_access_makes_it_long(tmp_path: Path, log: AuditLog) -> None:

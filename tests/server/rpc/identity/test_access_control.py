@@ -11,6 +11,7 @@ import yaml
 from grpc_health.v1 import health_pb2
 
 from groundwire.v1 import (
+    evidence_pb2,
     index_pb2,
     index_pb2_grpc,
     query_pb2,
@@ -72,10 +73,12 @@ def scoped_calls(
     calls: list[tuple[Callable[..., Awaitable[object]], object]] = [
         (retrieval.SearchNodes, retrieval_pb2.SearchNodesRequest(**fields)),
         (retrieval.ResolveNodes, retrieval_pb2.ResolveNodesRequest(**fields)),
+        (retrieval.SearchText, retrieval_pb2.SearchTextRequest(**fields)),
         (retrieval.ExpandDependencyTree, retrieval_pb2.ExpandDependencyTreeRequest(**fields)),
         (retrieval.FindPaths, retrieval_pb2.FindPathsRequest(**fields)),
         (retrieval.FetchNodeTexts, retrieval_pb2.FetchNodeTextsRequest(**fields)),
         (query_pb2_grpc.QueryServiceStub(channel).Query, query_pb2.QueryRequest(**fields)),
+        (query_pb2_grpc.QueryServiceStub(channel).GatherEvidence, evidence_pb2.GatherEvidenceRequest(**fields)),
         (index_pb2_grpc.IndexServiceStub(channel).GetIndex, index_pb2.GetIndexRequest(**fields)),
     ]
     return [method(request, metadata=metadata) for method, request in calls]
@@ -108,7 +111,10 @@ async def test_every_method_is_asked_with_what_the_token_grants_narrowed_by_the_
     async with serving(**jwt_settings) as server, grpc.aio.insecure_channel(server.address) as channel:
         for call in scoped_calls(channel, SHOP, access, **TOKEN):
             await call
-    for action in (engine.search, engine.expand, engine.fetch, engine.query):
+    for action in (
+        engine.search, engine.resolve, engine.search_text, engine.expand, engine.find_paths, engine.fetch, engine.query,
+        engine.gather_evidence,
+    ):  # fmt: skip
         assert action.call_args.args[0].access == held
     assert indexes.get_index.call_args.args[1] == held
 
