@@ -137,9 +137,9 @@ def _is_model_snapshot(path: str) -> bool:
 
     In a large repository these are most of the text, and all say the same. They can be found by their words.
     """
-    *folders, name = PurePosixPath(path.lower()).parts
-    of_migration = name.endswith(".designer.cs") and not {"migration", "migrations"}.isdisjoint(folders)
-    return of_migration or name.endswith("modelsnapshot.cs")
+    file = PurePosixPath(path.lower())
+    is_in_migrations = not {"migration", "migrations"}.isdisjoint(file.parent.parts)
+    return file.name.endswith("modelsnapshot.cs") or (is_in_migrations and file.name.endswith(".designer.cs"))
 
 
 def embedded_text(symbol: str, context_prefix: str, text: str) -> str:

@@ -59,10 +59,11 @@ def test_what_entity_framework_writes_out_of_a_model_is_not_embedded(tmp_path: P
     )
     records = [node(f"n{place}", f"text {place}", path=path, is_generated=True) for place, path in enumerate(paths)]
     by_hand = node("n9", "text 9", path="src/Migrations/Notes.Designer.cs")
-    assert build(tmp_path, [*records, by_hand], V1, embedder=HashEmbedder()).embedded == 3
+    without_path = node("m", "text m", is_generated=True)
+    assert build(tmp_path, [*records, by_hand, without_path], V1, embedder=HashEmbedder()).embedded == 4
     vectors = index_of(tmp_path).vectors
     assert vectors is not None
-    assert vectors.present.tolist() == [False, False, True, True, True]
+    assert vectors.present.tolist() == [True, False, False, True, True, True]
 
 
 def test_own_vectors_are_stored_at_unit_length(tmp_path: Path) -> None:
