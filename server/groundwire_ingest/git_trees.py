@@ -6,10 +6,10 @@
 import os
 import re
 import subprocess
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import IO
 from urllib.parse import urlsplit
@@ -19,7 +19,6 @@ from groundwire_ingest.tree.decoding import MAX_FILE_BYTES
 
 _ADDRESS = re.compile(r"(?:https?|ssh|git|file)://.+|[\w.-]+@[\w.-]+:.+")
 """A URL, or `USER@HOST:PATH`."""
-_COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _ENTRY = re.compile(rb"(?P<mode>\d+) (?P<type>\w+) (?P<object>[0-9a-f]+) +(?P<size>\d+|-)\t(?P<path>.+)", re.DOTALL)
 _FILE_MODES = (b"100644", b"100755", b"100664")
 _SEGMENTS_REFUSED = frozenset(("", ".", "..", ".git"))
@@ -53,8 +52,10 @@ def is_git_repository(source: str, ref: str) -> bool:
 
 def repository_name(source: str) -> str:
     """The name of the repository at an address or in a folder, such as `flask`."""
-    last = re.split(r"[/:\\]", source.rstrip("/\\"))[-1]
-    return last.removesuffix(".git")
+    last = source.rstrip("/").rpartition("/")[2].rpartition(":")[2]
+    if not _ADDRESS.fullmatch(source):
+        last = Path(source).resolve().name  # also of `.` and `..`
+    return last.removesuffix(".git") or "repository"
 
 
 @contextmanager
@@ -72,7 +73,7 @@ def git_tree(source: str, ref: str) -> Iterator[GitTree]:
             commit, branch = git.fetch(ref)
         else:
             commit, branch = git.resolve(ref)
-        folder = workspace / (repository_name(source) or "repository")
+        folder = workspace / repository_name(source)
         folder.mkdir()
         git.write_files(commit, folder)
         yield GitTree(folder, commit, branch, address)
@@ -173,11 +174,10 @@ def _object(stream: IO[bytes], name: bytes) -> bytes:
 
 def _path_in(folder: Path, path: bytes) -> Path:
     """The path of a file below a folder. Raises IngestError for one that leads out of it, as no commit of git has."""
-    parts: Iterable[str] = PurePosixPath(os.fsdecode(path)).parts
     segments = os.fsdecode(path).split("/")
     if any(segment.casefold() in _SEGMENTS_REFUSED or "\\" in segment for segment in segments):
         raise IngestError(f"the commit has a file at {os.fsdecode(path)!r}, which is no path in a folder")
-    return folder.joinpath(*parts)
+    return folder.joinpath(*segments)
 
 
 def _environment() -> dict[str, str]:

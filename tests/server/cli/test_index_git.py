@@ -97,6 +97,13 @@ def test_what_is_no_repository_or_ref_is_said(shop: Path, tmp_path: Path) -> Non
     assert option.returncode == 1
 
 
+def test_a_folder_has_its_own_name_however_it_is_written(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(shop / "src")
+    for written in ("..", "../", str(shop), f"{shop}/"):
+        with git_tree(written, "v1") as tree:
+            assert (repository_name(written), tree.folder.name) == ("shop", "shop")
+
+
 def test_addresses() -> None:
     assert is_git_repository("https://example.org/team/shop.git", "")
     assert is_git_repository("git@example.org:team/shop.git", "")
