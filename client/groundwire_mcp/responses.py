@@ -45,6 +45,8 @@ from groundwire_mcp.results import (
 from groundwire_mcp.scopes import AllowedScope
 
 _MOST_CODE = 120
+_MOST_LINE_CHARACTERS = 40_000
+"""Of the lines of an exact search, some 10,000 tokens: agents cut longer results off, or refuse them."""
 _WALK_NOTES = {
     "limit_reached": "There is more: raise max_nodes, or narrow by edge_types, direction or min_confidence.",
     "response_limit": "There is more than fits: narrow by edge_types, direction or min_confidence.",
@@ -122,18 +124,33 @@ def _without_embeddings(response: QueryResponse | GatherEvidenceResponse) -> str
 
 def lines_of(response: SearchTextResponse, notes: Sequence[str]) -> Quotation:
     """The matching lines below the path of each file, with their numbers; `notes` as for `hits_of`."""
+    fitting = _fitting_matches(response.matches)
     rows: list[str] = []
-    for file, matches in groupby(response.matches, key=_file_of):
+    for file, matches in groupby(fitting, key=_file_of):
         rows.append(file)
         shown: set[int] = set()
         for match in matches:
             rows += [f"{number}{sign} {text}" for number, sign, text in _numbered(match) if number not in shown]
             shown.update(number for number, _, _ in _numbered(match))
-    counts = f"{response.line_count} lines in {response.file_count} files match"
-    left = "" if response.complete else f"{counts}, and more" if response.stopped else counts
-    more = f"{left}; shown are the first {len(response.matches)}: narrow by path_prefixes or languages." if left else ""
+    more = ""
+    if len(fitting) < response.line_count or response.stopped:
+        at_least = "at least " if response.stopped else ""
+        counts = f"{at_least}{response.line_count} lines in {response.file_count} files match"
+        more = f"{counts}; shown are the first {len(fitting)}: narrow by path_prefixes or languages."
     nothing = "" if rows else "No line matches: try ignore_case, a part of the pattern, or search_code."
     return Quotation(quoted="\n".join(rows), note=_joined((nothing, more, *notes)))
+
+
+def _fitting_matches(matches: Sequence[LineMatch]) -> list[LineMatch]:
+    """The first matches, with the lines around them, that a result has room for."""
+    left = _MOST_LINE_CHARACTERS
+    fitting: list[LineMatch] = []
+    for match in matches:
+        left -= sum(len(text) for _, _, text in _numbered(match))
+        if left < 0:
+            break
+        fitting.append(match)
+    return fitting
 
 
 def _file_of(match: LineMatch) -> str:

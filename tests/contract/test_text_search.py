@@ -33,6 +33,7 @@ FILES: Mapping[str, str] = {
         "        return net + Rate(net);\r\n"
         "    }\r\n}\r\n"
     ),
+    "src/Counter.razor": "@code {\n    // what is taxed\n    private int tax = 1;\n\n    void Add() => tax++;\n}\n",
     "src/app.py": "import os\n\nTAX = 19\n\n\ndef rate(net):\n    return net * TAX\n\n\n# the end: tax",
     "src/wide.txt": f"short\n{'x' * 700} tax {'y' * 700}\n",
 }

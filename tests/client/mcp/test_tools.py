@@ -15,12 +15,14 @@ from groundwire_client import (
     DependencyPath,
     FindPathsResponse,
     GraphEdge,
+    LineMatch,
     PathNode,
     QueryMatch,
     QueryResponse,
+    SearchTextResponse,
     SourceLocation,
 )
-from groundwire_mcp.responses import hits_of, paths_of
+from groundwire_mcp.responses import hits_of, lines_of, paths_of
 from support.mcp_calls import Agent
 
 BM25 = {"search_type": "bm25"}
@@ -85,6 +87,20 @@ def test_a_search_gives_each_place_and_symbol_once_with_its_signature(shopper: A
     told = shopper.call("search_code", query="vat", top_k=1, **BM25)
     assert told.structured == {"hits": [{"place": "src/tax.py:30-31", "symbol": "shop.tax", "code": "def tax():"}]}
     assert told.text == "src/tax.py:30-31  shop.tax  def tax():"
+
+
+def test_lines_are_listed_below_their_files_as_far_as_there_is_room() -> None:
+    matches = [
+        LineMatch(path="a.py", line=number, end_line=number, text="x" * 400, before=["around"], node_id="s::m::py::a")
+        for number in range(2, 202, 2)
+    ]
+    matches.append(LineMatch(path="b.py", line=1, end_line=1, text="last", node_id="s::m::py::b"))
+    whole = lines_of(SearchTextResponse(matches=matches[-1:], line_count=1, file_count=1, complete=True), [])
+    assert (whole.quoted, whole.note) == ("b.py\n1: last", "")
+    cut = lines_of(SearchTextResponse(matches=matches, line_count=101, file_count=2, complete=True), [])
+    assert cut.quoted.startswith("a.py\n1- around\n2: xxx")
+    assert len(cut.quoted) < 41_000
+    assert "101 lines in 2 files match; shown are the first 98" in cut.note
 
 
 def test_of_a_text_that_begins_with_a_bracket_the_line_that_answers_is_shown() -> None:
