@@ -26,8 +26,11 @@ The signature of a block has the trigrams of as many bytes behind it, so that th
 well.
 """
 
-_FILE = "sources.signatures.bin"
 _TRIGRAM_BYTES = 3
+COVERED_BYTES = BLOCK_BYTES + LITERAL_BYTES + _TRIGRAM_BYTES - 1
+"""The bytes from the beginning of a block that its signature depends on."""
+
+_FILE = "sources.signatures.bin"
 _BLOCKS_A_STEP = 64
 """How many blocks are hashed at once; divisible by eight, since eight blocks share a byte."""
 _MULTIPLIER = np.uint32(2_654_435_761)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from groundwire_index.nodes.source_signatures import BLOCK_BYTES
+from groundwire_index.nodes.source_signatures import BLOCK_BYTES, COVERED_BYTES
 from groundwire_index.nodes.source_texts import SourceRuns
 from groundwire_server.engine.linear_pattern import LinearPattern, Span
 from groundwire_server.execution.call import Checkpoint
@@ -109,12 +109,17 @@ class LineScan:
         return bool(runs.starts[run] == runs.ends[run - 1] and runs.files[run] == runs.files[run - 1])
 
     def _stretches_to_read(self) -> Iterator[Span]:
-        """The stretches, or where the signatures leave blocks out, the lines in the other blocks."""
+        """The stretches, or where the signatures leave blocks out, the lines in the other blocks.
+
+        A signature covers hidden texts too. So a block is left out only if all that its signature covers is visible:
+        otherwise the time of a search would depend on hidden texts.
+        """
         starts, ends = self._stretches()
-        blocks = _blocks_with(self._runs, self._pattern)
-        if blocks is None:
+        matching_blocks = _blocks_with(self._runs, self._pattern)
+        if matching_blocks is None:
             yield from map(Span, starts.tolist(), ends.tolist())
             return
+        blocks = np.union1d(matching_blocks, _blocks_with_hidden_texts(self._runs))
         block_ends = (blocks + 1) * BLOCK_BYTES
         first = np.searchsorted(block_ends, starts, side="right")
         behind_last = np.searchsorted(block_ends - BLOCK_BYTES, ends, side="left")
@@ -209,6 +214,20 @@ def _blocks_with(runs: SourceRuns, pattern: LinearPattern) -> NDArray[np.int64] 
             return None
         blocks = np.union1d(blocks, blocks_of_literal)
     return blocks if pattern.required_literals else None
+
+
+def _blocks_with_hidden_texts(runs: SourceRuns) -> NDArray[np.int64]:
+    """The numbers of the blocks whose signatures cover a text that is in no run, ascending."""
+    size = len(runs.content)
+    gap_starts = np.concatenate(([0], runs.ends))
+    gap_ends = np.concatenate((runs.starts, [size]))
+    gaps = np.flatnonzero(gap_starts < gap_ends)
+    first = np.maximum(0, -((COVERED_BYTES - 1 - gap_starts[gaps]) // BLOCK_BYTES))
+    behind_last = (gap_ends[gaps] - 1) // BLOCK_BYTES + 1
+    changes = np.zeros(size // BLOCK_BYTES + 2, dtype=np.int64)
+    np.add.at(changes, first, 1)
+    np.add.at(changes, behind_last, -1)
+    return np.flatnonzero(np.cumsum(changes) > 0)
 
 
 def _line_start(content: memoryview, position: int, within: Span) -> int:

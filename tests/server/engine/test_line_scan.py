@@ -11,7 +11,7 @@ import pytest
 from groundwire_index.nodes.source_signatures import BLOCK_BYTES, open_signatures, write_signatures
 from groundwire_index.nodes.source_texts import SourceRuns
 from groundwire_server.engine.line_scan import LineScan
-from groundwire_server.engine.linear_pattern import LinearPattern
+from groundwire_server.engine.linear_pattern import LinearPattern, Span
 
 _DRAW = random.Random(11)
 
@@ -59,6 +59,31 @@ def test_only_the_block_of_a_literal_is_read(tmp_path: Path) -> None:
     checkpoints.count = 0
     assert found_lines(runs, pattern_of("absent", is_literal=True), checkpoints) == []
     assert checkpoints.count == 0
+
+
+class RecordingPattern(LinearPattern):
+    """A pattern that keeps where it was searched for."""
+
+    searched: list[tuple[int, int]]
+
+    def search(self, content: memoryview, start: int, end: int) -> Span | None:
+        self.searched.append((start, end))
+        return super().search(content, start, end)
+
+
+@pytest.mark.parametrize("hidden_text", ["the needle", "the noodle", "a needle and a needle"])
+@pytest.mark.parametrize("lines_between", [1, 600, 700, 1_300, 5_000])
+def test_what_is_read_does_not_depend_on_hidden_texts(hidden_text: str, lines_between: int, tmp_path: Path) -> None:
+    searched = []
+    for text in (hidden_text, "x" * len(hidden_text)):
+        visible_text = "the same line everywhere\n" * lines_between
+        texts = [visible_text, f"{text}\n", visible_text, f"{text}\n" * 2_000, visible_text]
+        runs = runs_of(texts, tmp_path).selected(np.asarray([True, False, True, False, True]))
+        pattern = RecordingPattern("needle", is_literal=True, ignore_case=False, whole_words=False, multiline=False)
+        pattern.searched = []
+        assert found_lines(runs, pattern, Checkpoints()) == []
+        searched.append(pattern.searched)
+    assert searched[0] == searched[1]
 
 
 def _texts() -> list[str]:
