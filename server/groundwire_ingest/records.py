@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from typing import Any, Protocol, TypeAlias, runtime_checkable
 
+from groundwire_index.ends.ends import Ends
 from groundwire_index.nodes.node import JsonValue, Node
 from groundwire_index.scope import node_key
 
@@ -147,7 +148,9 @@ class DerivedNames:
     """
 
 
-SourceRecord: TypeAlias = SourceNode | SourceEdge | FileText | LateFacts | SkippedFile | UnusedPattern | DerivedNames
+SourceRecord: TypeAlias = (
+    SourceNode | SourceEdge | FileText | LateFacts | SkippedFile | UnusedPattern | DerivedNames | Ends
+)
 
 
 class Source(Protocol):

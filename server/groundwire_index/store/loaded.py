@@ -1,10 +1,14 @@
 """An open index: its manifest and mapped tables.
 
-Opening reads little. It compares the checksums of the files that decide access; `verify` compares the others.
+Opening reads little. It compares the checksums of the files that decide access; `verify` compares the others. The
+ends of edges to other repositories are read when a call over several indexes needs them.
 """
 
+from functools import cached_property
 from pathlib import Path
 
+from groundwire_index.ends.ends import ENDS_FILE, read_ends
+from groundwire_index.ends.stored_ends import NO_ENDS, StoredEnds
 from groundwire_index.graph.edges import Edges, ServiceEdges
 from groundwire_index.lexical.lexical import CODE, PROSE, LexicalTable
 from groundwire_index.lexical.name_table import NameTable
@@ -14,7 +18,7 @@ from groundwire_index.nodes.node_table import FLAGS_FILE, NodeTable
 from groundwire_index.nodes.policies import POLICIES_FILE, POLICY_COLUMN, PolicyTable
 from groundwire_index.nodes.reading_order import ReadingOrder
 from groundwire_index.nodes.source_texts import open_source_texts
-from groundwire_index.scope import Scope
+from groundwire_index.scope import Scope, id_prefix
 from groundwire_index.store.files import sha256
 from groundwire_index.store.index_errors import IndexDamagedError
 from groundwire_index.store.manifest import FileEntry, LexicalSpace, Manifest, check_sizes
@@ -37,6 +41,7 @@ class LoadedIndex:
             IndexDamagedError: A file is missing, of another size or misshapen, or one of ACCESS_FILES has another
                 content.
         """
+        self._directory = directory
         self.manifest = Manifest.read(directory)
         check_sizes(directory, self.manifest)
         _check_access_files(directory, self.manifest)
@@ -53,6 +58,16 @@ class LoadedIndex:
         self.reading_order = ReadingOrder(directory, count)
         self.service_edges = ServiceEdges(directory)
         self.source_runs = open_source_texts(directory)
+
+    @cached_property
+    def ends(self) -> StoredEnds:
+        """The ends of edges to other repositories. Raises IndexDamagedError."""
+        entry = next((entry for entry in self.manifest.files if entry.name == ENDS_FILE), None)
+        if entry is None:
+            return NO_ENDS
+        _check_content(self._directory, entry)
+        prefix, ids = id_prefix(self.scope), self.nodes.ids
+        return StoredEnds.of(read_ends(self._directory / ENDS_FILE), lambda key: ids.find(prefix + key))
 
     @property
     def scope(self) -> Scope:

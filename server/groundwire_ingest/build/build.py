@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from groundwire.tokens import TokenCounter
 from groundwire_index.embedding.embedder import Embedder, ProbedEmbedder, TextEmbedder
 from groundwire_index.embedding.model_names import LOOPBACK, PACKAGED_MODELS
+from groundwire_index.ends.ends import write_ends
 from groundwire_index.nodes.categories import open_categories
 from groundwire_index.progress import Progress, ProgressCallback
 from groundwire_index.scope import Scope
@@ -103,6 +104,7 @@ def build_index(
             inputs = options.inputs()
             space, embedded, reused = _write_vectors(directory, collected, options, progress, counter)
             lexical = _write_tables(directory, collected, options, scratch, progress)
+            write_ends(directory, collected.ends)
         origin = Origin(
             scope=options.scope,
             created=datetime.now(UTC),

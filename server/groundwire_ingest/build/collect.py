@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from groundwire_index.ends.ends import Ends
 from groundwire_index.graph.edges import EdgeTable
 from groundwire_index.limits import MAX_EDGE_TYPES
 from groundwire_index.nodes.node import CONTAINS, NodeAccess
@@ -125,13 +126,15 @@ _MOST_NAMED = 5
 
 @dataclass(frozen=True, slots=True)
 class Collected:
-    """The checked content of a source: nodes sorted by canonical id, distinct edges, texts of files, what was left out.
+    """The checked content of a source: nodes sorted by canonical id, distinct edges, ends, texts of files.
 
+    `skipped`, `unused_patterns` and `dropped_edges` say what was left out.
     `dimension` is the length of the longest vector that a node brings, None when none brings any.
     """
 
     nodes: SpooledNodes
     edges: EdgeTable
+    ends: Ends
     texts: SpooledTexts
     skipped: tuple[SkippedFile, ...]
     unused_patterns: tuple[str, ...]
@@ -165,6 +168,7 @@ class _Reading:
         self._skipped: list[SkippedFile] = []
         self._unused_patterns: list[str] = []
         self._access = _StatedAccess()
+        self._ends = Ends()
         self._id_problem = ""
         self._dimension: int | None = None
 
@@ -174,6 +178,8 @@ class _Reading:
             self._add_edge(record)
         elif isinstance(record, SkippedFile):
             self._skipped.append(record)
+        elif isinstance(record, Ends):
+            self._ends = record
         elif isinstance(record, UnusedPattern):
             self._unused_patterns.append(record.text)
         elif isinstance(record, DerivedNames):
@@ -213,7 +219,7 @@ class _Reading:
         edges, dropped = self._edges.table(rows, keys, skip_dangling=skip_dangling_edges)
         nodes = self._spool.finish(places[order])
         skipped, unused = tuple(self._skipped), tuple(self._unused_patterns)
-        return Collected(nodes, edges, self._texts.finish(), skipped, unused, dropped, self._dimension)
+        return Collected(nodes, edges, self._ends, self._texts.finish(), skipped, unused, dropped, self._dimension)
 
     def _add_edge(self, edge: SourceEdge) -> None:
         if self._left_out and not self._left_out.keys().isdisjoint((edge.from_key, edge.to_key)):

@@ -4,12 +4,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from groundwire_index.ends.requests import Request
 from groundwire_ingest.tree.as_code.component import Component, ComponentCode
 from groundwire_ingest.tree.facts import CodeAnalysis, Import
 from groundwire_ingest.tree.framework_facts import (
     Mount,
     Registration,
-    Request,
     Route,
     TableChange,
     TableMapping,

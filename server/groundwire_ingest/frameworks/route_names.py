@@ -3,8 +3,8 @@
 import re
 from collections.abc import Iterator
 
+from groundwire_index.ends.requests import Request
 from groundwire_ingest.frameworks.framework import Framework
-from groundwire_ingest.tree.framework_facts import Request
 from groundwire_ingest.tree.languages.nodes import Nodes, arguments_of, first_child, given_in, line_of
 from groundwire_ingest.tree.languages.python.conventions import text
 from groundwire_ingest.tree.languages.strings import string_value

@@ -5,8 +5,9 @@ from collections.abc import Iterator, Sequence
 
 from tree_sitter import Node
 
+from groundwire_index.ends.requests import Request
 from groundwire_ingest.frameworks.framework import Framework
-from groundwire_ingest.tree.framework_facts import Request, Route
+from groundwire_ingest.tree.framework_facts import Route
 from groundwire_ingest.tree.languages.java.annotations import annotations, strings, values
 from groundwire_ingest.tree.languages.nodes import Nodes, children_of, first_child, line_of, text_of
 from groundwire_ingest.tree.languages.strings import string_value

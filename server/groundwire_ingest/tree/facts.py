@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from groundwire_index.ends.requests import Request
 from groundwire_ingest.tree.framework_facts import (
     Mount,
     Registration,
-    Request,
     Route,
     TableChange,
     TableMapping,

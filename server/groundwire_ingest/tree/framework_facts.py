@@ -6,6 +6,8 @@ A path in them is a dotted path as in `facts.Call.receiver`; `scope` is an index
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from groundwire_index.ends.requests import Request
+
 
 @dataclass(frozen=True, slots=True)
 class Route:
@@ -48,27 +50,6 @@ class Mount:
     line: int
     within: str = ""
     role: MountRole = "added"
-
-
-@dataclass(frozen=True, slots=True)
-class Request:
-    """A string that looks like the path of a URL, without its query; parts inserted at run time are `{}`.
-
-    `url` starts with `/`. In a page it may also be relative to the page's own URL, which is meant by an empty one.
-    `has_base`: an unknown value precedes it; in a page that value is the `{}` at the start, unless the URL is relative.
-    `method` is the HTTP method in capitals, empty if unknown. `is_sent`: the string is an argument of a call whose name
-    says that it requests URLs, such as `get`, `fetch` or `visit`. `is_name`: it is the name of a route instead,
-    `order`, `shop:order` or `shop.order`. `service` is the name of the only service that may answer, empty for any.
-    """
-
-    from_key: str
-    url: str
-    line: int
-    method: str = ""
-    is_sent: bool = False
-    has_base: bool = False
-    is_name: bool = False
-    service: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from pathlib import PurePosixPath
 from posixpath import join, normpath
 from typing import TypeAlias
 
+from groundwire_index.ends.ends import Ends
 from groundwire_index.nodes.node import NodeAccess
 from groundwire_ingest.frameworks.registry import form_of
 from groundwire_ingest.records import LateFacts, SkippedFile, SourceEdge, SourceNode
@@ -61,6 +62,7 @@ class TreeMap:
     facts: Sequence[CodeFacts]
     implemented: Mapping[str, Sequence[ImplementedMember]]
     components: Mapping[str, Sequence[str]]
+    ends: Ends
 
     def late_facts(self, may_name: Callable[[str], Callable[[str], bool]]) -> Iterator[LateFacts]:
         """The nodes that others implement or override, and the nodes of components that turned out to be tests.
@@ -221,7 +223,7 @@ class TreeReading:
         self._edges.add(altering_edges(facts, self._catalog))
         self._edges.add(mapper_edges(self._mapped, facts))
         self._edges.add(selector_edges(facts, self._templates.values()))
-        return TreeMap(self._edges, self._flags, facts, resolution.implemented, self._component_keys)
+        return TreeMap(self._edges, self._flags, facts, resolution.implemented, self._component_keys, resolution.ends)
 
     def _add_literals(self, literals: Sequence[StringLiteral]) -> None:
         """Adds the procedures that strings are the names of, and keeps the statements in strings."""

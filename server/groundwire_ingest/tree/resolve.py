@@ -24,9 +24,12 @@ of its files whose types and functions the importing file names.
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
 
+from groundwire_index.ends.ends import Ends
+from groundwire_index.ends.messages import MessageHandler, MessageUse
+from groundwire_index.ends.requests import Served
 from groundwire_ingest.records import SourceEdge
 from groundwire_ingest.tree.code_languages import CODE_LANGUAGES
 from groundwire_ingest.tree.facts import CodeFacts
@@ -35,8 +38,7 @@ from groundwire_ingest.tree.model import EntityMapping
 from groundwire_ingest.tree.names.family import FamilyEdges, ImplementedMember
 from groundwire_ingest.tree.names.rules import NameRules, TreeLayout
 from groundwire_ingest.tree.names.runtime.entities import EntityUse
-from groundwire_ingest.tree.names.runtime.requests import RequestMatching
-from groundwire_ingest.tree.names.runtime.routes import Served
+from groundwire_ingest.tree.names.runtime.requests import TreeRequests
 from groundwire_ingest.tree.names.runtime.texts import ResolvedText
 from groundwire_ingest.tree.names.table import SymbolTable
 
@@ -47,7 +49,7 @@ class Resolution:
 
     Edges are sorted within a file and unique; `mappings` are the nodes that an ORM maps to tables. `implemented` has,
     for the key of a member, the members that it implements or overrides. `texts` are the strings that code builds,
-    `entity_uses` what it does with entities.
+    `entity_uses` what it does with entities. `ends` are what other trees may be joined to.
     """
 
     edges: tuple[SourceEdge, ...]
@@ -55,6 +57,7 @@ class Resolution:
     implemented: Mapping[str, Sequence[ImplementedMember]]
     texts: tuple[ResolvedText, ...] = ()
     entity_uses: tuple[EntityUse, ...] = ()
+    ends: Ends = field(default_factory=Ends)
 
 
 def resolve(
@@ -81,6 +84,8 @@ def resolve(
     served: list[Served] = []
     texts: list[ResolvedText] = []
     entity_uses: list[EntityUse] = []
+    handlers: list[MessageHandler] = []
+    messages: list[MessageUse] = []
     for names in dict.fromkeys(language.names for language in CODE_LANGUAGES.values()):
         family = FamilyEdges(names(SymbolTable(families[names]), layout))
         for item in family.edges():
@@ -90,10 +95,13 @@ def resolve(
                 edges.append(item)
         implemented.update(family.implemented())
         served.extend(family.served)
+        handlers.extend(family.handlers())
+        messages.extend(family.messages())
         if has_sql:
             texts.extend(family.texts())
             entity_uses.extend(family.entity_uses())
-    matching = RequestMatching(served, services)
-    edges.extend(edge for facts in by_path for edge in matching.edges(facts))
-    edges.extend(edge for page in pages for edge in matching.page_edges(page))
-    return Resolution(tuple(edges), tuple(mappings), implemented, tuple(texts), tuple(entity_uses))
+    requests = TreeRequests(served, services)
+    edges.extend(edge for facts in by_path for edge in requests.edges(facts))
+    edges.extend(edge for page in pages for edge in requests.page_edges(page))
+    ends = Ends(tuple(served), dict(services), tuple(requests.ends), tuple(handlers), tuple(messages))
+    return Resolution(tuple(edges), tuple(mappings), implemented, tuple(texts), tuple(entity_uses), ends)

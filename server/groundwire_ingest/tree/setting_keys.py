@@ -5,8 +5,9 @@ from collections.abc import Callable, Iterable, Sequence
 from operator import itemgetter
 from pathlib import PurePosixPath
 
+from groundwire_index.ends.nearest import nearest
 from groundwire_ingest.tree.files.facts import Setting
-from groundwire_ingest.tree.folders import folder_of, folders_above, nearest
+from groundwire_ingest.tree.folders import folder_of, folders_above
 
 BETWEEN = "\0"
 """Stands between the names in a key."""

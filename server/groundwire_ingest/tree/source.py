@@ -35,7 +35,8 @@ class TreeSource:
     """The files below a folder: code, SQL, prose, deployment files and all others, with the edges between them.
 
     `read` yields files that cannot be read, then the nodes file by file, then what other files say about them, then
-    every edge once, sorted. Deployment files are read first, because they say which service a file belongs to, then
+    every edge once, sorted, then the ends of edges to other repositories.
+    Deployment files are read first, because they say which service a file belongs to, then
     projects, because they say which files are tests, and code last, because it may name what any other file defines.
     Nothing depends on the order in which the operating system lists folders.
 
@@ -105,6 +106,7 @@ class TreeSource:
         map_.edges.add(services.edges())
         yield from map_.late_facts(self._access.may_name)
         yield from compiled.join(map_.edges.sorted(), map_.facts, workers)
+        yield map_.ends
 
     def _stated(self, nodes: Iterable[SourceNode], services: "_Services", reading: TreeReading) -> Iterator[SourceNode]:
         """The nodes of a file with what its path decides."""

@@ -6,9 +6,10 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from operator import attrgetter, itemgetter
 
+from groundwire_index.ends.nearest import nearest
 from groundwire_ingest.records import SourceEdge
 from groundwire_ingest.tree.facts import CodeFacts
-from groundwire_ingest.tree.folders import nearest, path_in
+from groundwire_ingest.tree.folders import path_in
 from groundwire_ingest.tree.framework_facts import TableChange
 from groundwire_ingest.tree.literals import literal_edges
 from groundwire_ingest.tree.model import EntityMapping, StringLiteral

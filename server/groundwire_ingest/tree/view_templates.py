@@ -5,10 +5,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import itemgetter
 
+from groundwire_index.ends.nearest import nearest
 from groundwire_ingest.records import SourceEdge
 from groundwire_ingest.tree.facts import CodeFacts, Reference
 from groundwire_ingest.tree.files.facts import TemplateNames
-from groundwire_ingest.tree.folders import nearest
 
 SELECTED_CONFIDENCE = 0.9
 """The class is the only one with the selector, or the nearest one."""

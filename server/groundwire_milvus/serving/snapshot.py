@@ -6,6 +6,7 @@ from functools import cached_property, partial
 import numpy as np
 from numpy.typing import NDArray
 
+from groundwire_index.ends.stored_ends import NO_ENDS, SeenEnds
 from groundwire_index.lexical.lexical import CODE
 from groundwire_index.nodes.node import Node
 from groundwire_index.text.code_tokenizer import tokenize
@@ -50,6 +51,8 @@ class MilvusSnapshot:
 
     has_graph = True
     source_runs = None
+    # Ends are not stored in Milvus.
+    ends = SeenEnds(NO_ENDS, np.empty(0, dtype=np.bool_))
 
     def __init__(self, version: OpenVersion, caller: CallerVisibility, lifecycle: Lifecycle, filter_: Filter) -> None:
         """Reads nothing; what the caller sees is known."""
@@ -192,6 +195,9 @@ class MilvusSnapshot:
     @property
     def graph(self) -> SelectedGraph:
         return self._graph
+
+    def holds(self, rows: Positions) -> NDArray[np.bool_]:
+        return np.zeros(len(rows), dtype=np.bool_)
 
     @with_refusals
     def expand(self, walk: Walk, checkpoint: Checkpoint) -> Expansion:

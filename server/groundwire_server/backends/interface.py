@@ -12,6 +12,7 @@ from typing import Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from groundwire_index.ends.stored_ends import SeenEnds
 from groundwire_index.nodes.node import Node
 from groundwire_index.nodes.source_texts import SourceRuns
 from groundwire_index.scope import Scope
@@ -195,6 +196,18 @@ class IndexSnapshot(Snapshot, Protocol):
     @property
     def graph(self) -> SelectedGraph:
         """The version's graph among the nodes. Its methods may wait, and raise as those of the snapshot do."""
+        ...
+
+    @property
+    def ends(self) -> SeenEnds:
+        """The ends of edges to other repositories at nodes that the caller sees, filter or not.
+
+        Raises PreconditionError when they are damaged.
+        """
+        ...
+
+    def holds(self, rows: Positions) -> NDArray[np.bool_]:
+        """For each of rows [m] whether it is one of the nodes; for rows that `ends` gave."""
         ...
 
     def together(self, parts: Sequence[Callable[[], Result]]) -> list[Result]:

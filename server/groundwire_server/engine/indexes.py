@@ -2,7 +2,7 @@
 
 from collections.abc import Sized
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 from groundwire_index.scope import Scope, id_prefix
@@ -13,6 +13,7 @@ from groundwire_server.domain.errors import NotFoundError, PermissionDeniedError
 from groundwire_server.domain.limits import MAX_SCOPES
 from groundwire_server.domain.search.search import NodesRequest
 from groundwire_server.domain.validation import Violations
+from groundwire_server.engine.edges_between import EdgesBetween
 from groundwire_server.engine.union_snapshot import UnionSnapshot
 from groundwire_server.execution.call import Call
 from groundwire_server.execution.observation import stage
@@ -29,6 +30,7 @@ class Indexes:
 
     backend: Backend
     lifecycle_override_acl_tags: frozenset[str]
+    edges_between: EdgesBetween = field(default_factory=EdgesBetween, init=False, compare=False, repr=False)
 
     async def open(self, request: NodesRequest, call: Call) -> Snapshot:
         """The versions that a request asks, for the nodes that it asks about.
@@ -55,7 +57,7 @@ class Indexes:
                 message = f"no repository and branch that you may see matches {pattern.repository} {pattern.branch}"
                 names = {"repository": pattern.repository, "branch": pattern.branch}
                 raise NotFoundError(Reason.SCOPE_NOT_FOUND, message, names)
-        return UnionSnapshot([parts[named] for named in sorted(parts, key=id_prefix)])
+        return UnionSnapshot([parts[named] for named in sorted(parts, key=id_prefix)], self.edges_between)
 
     def _check_lifecycle(self, request: NodesRequest) -> None:
         tags = self.lifecycle_override_acl_tags

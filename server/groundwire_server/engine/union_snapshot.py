@@ -35,6 +35,7 @@ from groundwire_server.domain.search.candidates import (
 from groundwire_server.domain.search.fusion import best_first
 from groundwire_server.domain.search.search import Declaration, NodeLabel, Retriever
 from groundwire_server.domain.texts.texts import StoredText, TextSize
+from groundwire_server.engine.edges_between import BetweenEdges, EdgesBetween, with_edges_between
 from groundwire_server.engine.union_graph import UnionGraph
 from groundwire_server.engine.union_rows import PART_BITS, by_part, first_row
 from groundwire_server.execution.call import Checkpoint
@@ -48,8 +49,9 @@ class UnionSnapshot:
 
     index = ""
 
-    def __init__(self, parts: Sequence[IndexSnapshot]) -> None:
+    def __init__(self, parts: Sequence[IndexSnapshot], edges_between: EdgesBetween) -> None:
         self.parts = parts
+        self._edges_between = edges_between
 
     @property
     def vector_space(self) -> VectorSpace | None:
@@ -127,12 +129,15 @@ class UnionSnapshot:
         return vectors
 
     def neighbourhood(self, rows: Positions) -> Neighbourhood:
-        """No edge leads from one part to another."""
         neighbourhoods = [(places, part.neighbourhood(part_rows)) for part, places, part_rows in self._split(rows)]
-        return Neighbourhood(
-            np.concatenate([places[edges.ends] for places, edges in neighbourhoods], axis=1),
-            np.concatenate([edges.confidences for _, edges in neighbourhoods]),
-            np.concatenate([edges.degrees for _, edges in neighbourhoods]),
+        return with_edges_between(
+            Neighbourhood(
+                np.concatenate([places[edges.ends] for places, edges in neighbourhoods], axis=1),
+                np.concatenate([edges.confidences for _, edges in neighbourhoods]),
+                np.concatenate([edges.degrees for _, edges in neighbourhoods]),
+            ),
+            rows,
+            self._between,
         )
 
     def parents(self, rows: Positions) -> list[Positions]:
@@ -147,10 +152,10 @@ class UnionSnapshot:
         return tuple(map(_context, zip(*contexts_of_parts, strict=True)))
 
     def expand(self, walk: Walk, checkpoint: Checkpoint) -> Expansion:
-        return expand(self, UnionGraph(self.parts), walk, checkpoint)
+        return expand(self, UnionGraph(self.parts, self._between), walk, checkpoint)
 
     def find_paths(self, search: PathSearch, checkpoint: Checkpoint) -> Paths:
-        return find_paths(self, UnionGraph(self.parts), search, checkpoint)
+        return find_paths(self, UnionGraph(self.parts, self._between), search, checkpoint)
 
     def with_deleted(self) -> "Snapshot | None":
         whole = [part.with_deleted() for part in self.parts]
@@ -160,8 +165,13 @@ class UnionSnapshot:
             [
                 part if part_with_deleted is None else part_with_deleted.parts[0]
                 for part, part_with_deleted in zip(self.parts, whole, strict=True)
-            ]
+            ],
+            self._edges_between,
         )
+
+    @property
+    def _between(self) -> BetweenEdges:
+        return self._edges_between.of(self.parts)
 
     def _together(self, ask: Callable[[IndexSnapshot], Item]) -> list[Item]:
         return self.parts[0].together([partial(ask, part) for part in self.parts])

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from itertools import product, takewhile
 from operator import attrgetter
 
+from groundwire_index.ends.nearest import nearest
 from groundwire_ingest.tree.facts import CodeFacts, Definition, Trait
 from groundwire_ingest.tree.files.facts import ProtoFacts, ProtoService
-from groundwire_ingest.tree.folders import nearest
 
 _ABSTRACT: frozenset[Trait] = frozenset({"abstract"})
 _SATISFIED: frozenset[Trait] = frozenset({"abstract", "interface", "structural"})

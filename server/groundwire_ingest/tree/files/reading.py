@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from groundwire_index.ends.requests import Request
 from groundwire_ingest.records import SourceNode
 from groundwire_ingest.tree.facts import CodeFacts
 from groundwire_ingest.tree.files.facts import (
@@ -14,7 +15,6 @@ from groundwire_ingest.tree.files.facts import (
     Setting,
     TemplateNames,
 )
-from groundwire_ingest.tree.framework_facts import Request
 from groundwire_ingest.tree.model import FileAnalysis, SourceFile
 
 Facts: TypeAlias = CodeFacts | ComponentFacts | MapperFacts | ProjectFacts | ProtoFacts | TemplateNames

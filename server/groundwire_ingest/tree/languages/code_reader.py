@@ -8,6 +8,7 @@ from typing import TypeVar
 
 from tree_sitter import Node, Parser
 
+from groundwire_index.ends.requests import Request
 from groundwire_ingest.frameworks.framework import Finding
 from groundwire_ingest.frameworks.registry import frameworks_of
 from groundwire_ingest.records import SkippedFile
@@ -16,7 +17,6 @@ from groundwire_ingest.tree.facts import Call, CodeAnalysis, CodeFacts, Import, 
 from groundwire_ingest.tree.framework_facts import (
     Mount,
     Registration,
-    Request,
     Route,
     TableChange,
     TableMapping,

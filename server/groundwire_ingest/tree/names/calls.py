@@ -2,14 +2,12 @@
 
 from collections.abc import Iterator
 
+from groundwire_index.ends.confidences import GUESSED, INFERRED, MAX_FAN_OUT, WILDCARD
 from groundwire_ingest.tree.facts import OF_ITEMS, OF_TARGET, RETURNED, Call, Definition, Reference
 from groundwire_ingest.tree.languages.types import head
 from groundwire_ingest.tree.names.lookup import Lookup
-from groundwire_ingest.tree.names.rules import GUESSED, INFERRED, WILDCARD, NameRules
+from groundwire_ingest.tree.names.rules import NameRules
 from groundwire_ingest.tree.names.table import Found, Value
-
-MAX_FAN_OUT = 3
-"""A call that could be to more definitions than this is taken to be to none of them."""
 
 MAX_SAME_NAMED = 64
 """A method name with more definitions than this is never guessed, and overloads of more are not distinguished."""

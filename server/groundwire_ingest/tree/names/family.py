@@ -4,18 +4,22 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from groundwire_index.ends.confidences import EXACT, GUESSED, MAX_FAN_OUT, WILDCARD
+from groundwire_index.ends.messages import MessageHandler, MessageUse
+from groundwire_index.ends.requests import Served
 from groundwire_ingest.records import SourceEdge
+from groundwire_ingest.tree.facts import Call
 from groundwire_ingest.tree.languages.types import collected_type
 from groundwire_ingest.tree.model import EntityMapping, FileEdges
-from groundwire_ingest.tree.names.calls import MAX_FAN_OUT, CallResolution, Uses
+from groundwire_ingest.tree.names.calls import CallResolution, Uses
 from groundwire_ingest.tree.names.declared import Tested, declared_edges
 from groundwire_ingest.tree.names.inheritance import MAX_IMPLEMENTATIONS, Inheritance
 from groundwire_ingest.tree.names.lookup import Lookup
-from groundwire_ingest.tree.names.rules import GUESSED, WILDCARD, NameRules
+from groundwire_ingest.tree.names.rules import NameRules
 from groundwire_ingest.tree.names.runtime.callbacks import Callbacks, HandedOver
 from groundwire_ingest.tree.names.runtime.entities import EntityUse, EntityUses
 from groundwire_ingest.tree.names.runtime.field_functions import FieldFunctions
-from groundwire_ingest.tree.names.runtime.routes import Routes, Served
+from groundwire_ingest.tree.names.runtime.routes import Routes
 from groundwire_ingest.tree.names.runtime.texts import ResolvedText, Texts
 from groundwire_ingest.tree.names.runtime.topics import Signals, Topics
 from groundwire_ingest.tree.names.runtime.wiring import Messages, Registrations, is_sending, specialized
@@ -34,6 +38,8 @@ class FamilyEdges:
 
     def __init__(self, rules: NameRules) -> None:
         self._rules = rules
+        self._family = type(rules).__name__
+        self._messages_used: dict[MessageUse, None] = {}
         self._table = rules.table
         self._lookup = Lookup(rules)
         self._calls = CallResolution(rules, self._lookup)
@@ -75,6 +81,16 @@ class FamilyEdges:
             yield from edges.sorted()
             yield from self._mappings(file)
         yield from declared_edges(self._rules)
+
+    def handlers(self) -> Iterator[MessageHandler]:
+        """The handlers of messages, for other trees that send these."""
+        yield from self._messages.offered(self._family)
+        yield from self._topics.offered(self._family)
+
+    def messages(self) -> Iterator[MessageUse]:
+        """The messages that the files send and declare, after `edges`, for other trees that handle them."""
+        yield from self._messages_used
+        yield from self._topics.wanted(self._family)
 
     def texts(self) -> Iterator[ResolvedText]:
         """The strings that the code builds, with the values of what is inserted into them."""
@@ -139,15 +155,21 @@ class FamilyEdges:
                     edges.note(call.from_key, self._key(other), "Calls", call.line, at_most)
             for number, confidence in self._field_functions.called(scope, call):
                 edges.note(call.from_key, self._key(number), "Calls", call.line, confidence)
-            for message, confidence in self._messages.sent(scope, call, sends_beside=call.from_key in sending):
-                for handler, handled in self._messages.handlers(*message).items():
-                    edges.note(call.from_key, self._key(handler), "Sends", call.line, min(confidence, handled))
+            self._add_sent(scope, call, call.from_key in sending, edges)
             for listener, confidence in self._signals.sent(scope, call):
                 edges.note(call.from_key, self._key(listener), "Sends", call.line, confidence)
             pair = self._registrations.pair(scope, call)
             if pair is not None:
                 edges.note(call.from_key, self._key(pair[1]), "Registers", call.line, WILDCARD)
         return used
+
+    def _add_sent(self, scope: int, call: Call, sends_beside: bool, edges: FileEdges) -> None:
+        """Adds the Sends edges of a call, and notes the messages for other trees."""
+        for (number, given), confidence in self._messages.sent(scope, call, sends_beside=sends_beside):
+            for handler, handled in self._messages.handlers(number, given).items():
+                edges.note(call.from_key, self._key(handler), "Sends", call.line, min(confidence, handled))
+            if not any(given):
+                self._note_message(number, call.from_key, "Sends", call.line, confidence)
 
     def _add_references(self, file: int, edges: FileEdges) -> set[int]:
         """Adds the edges for names that are used without being called, and returns what they lead to."""
@@ -198,6 +220,7 @@ class FamilyEdges:
                 edges.note(definition.key, self._key(other), "BoundTo", line, WILDCARD)
             for handler, confidence in (*self._messages.handlers(number).items(), *self._signals.handlers(number)):
                 edges.note(definition.key, self._key(handler), "HandledBy", line, confidence)
+            self._note_message(number, definition.key, "HandledBy", line, EXACT)
             for other, confidence in self._specialized.get(number, {}).items():
                 edges.note(definition.key, self._key(other), "SpecializedBy", line, confidence)
             for other, confidence in self._tested.by(number):
@@ -239,6 +262,11 @@ class FamilyEdges:
                 for other in sorted(bound) if len(bound) <= MAX_IMPLEMENTATIONS else ():
                     confidence = WILDCARD if len(bound) == 1 or of_all else GUESSED
                     edges.note(definition.key, self._key(other), "Injects", definition.line, confidence)
+
+    def _note_message(self, number: int, key: str, edge_type: str, line: int, confidence: float) -> None:
+        message = self._messages.named(self._family, number)
+        if message is not None:
+            self._messages_used[MessageUse(message, key, edge_type, line, confidence)] = None
 
     def _mappings(self, file: int) -> Iterator[EntityMapping]:
         """The nodes that state a mapping, and the entity types that they state it of."""

@@ -5,10 +5,11 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from itertools import islice
 
+from groundwire_index.ends.confidences import EXACT, GUESSED, WILDCARD
 from groundwire_ingest.tree.facts import Call, Definition, StatedImplementation
 from groundwire_ingest.tree.languages.types import arguments, head
 from groundwire_ingest.tree.names.lookup import Lookup
-from groundwire_ingest.tree.names.rules import DISPATCHED, EXACT, GUESSED, WILDCARD
+from groundwire_ingest.tree.names.rules import DISPATCHED
 
 MAX_IMPLEMENTATIONS = 8
 """A call to a member that more others override than this leads to that member alone."""

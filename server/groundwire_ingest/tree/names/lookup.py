@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+from groundwire_index.ends.confidences import EXACT, INFERRED, WILDCARD
 from groundwire_ingest.tree.facts import OF_ITEMS, RETURNED, Binding
 from groundwire_ingest.tree.languages.types import arguments, head, item_type, substituted, value_type
 from groundwire_ingest.tree.names.common_methods import (
@@ -13,7 +14,7 @@ from groundwire_ingest.tree.names.common_methods import (
     GIVE_THE_SAME,
 )
 from groundwire_ingest.tree.names.members import Extensions, MemberLookup
-from groundwire_ingest.tree.names.rules import EXACT, INFERRED, WILDCARD, NameRules
+from groundwire_ingest.tree.names.rules import NameRules
 from groundwire_ingest.tree.names.table import NOTHING, Found, Value
 
 _MAX_STEPS = 20

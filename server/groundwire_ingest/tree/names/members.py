@@ -3,9 +3,10 @@
 from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Sequence
 
+from groundwire_index.ends.confidences import EXACT, INFERRED, WILDCARD
 from groundwire_ingest.tree.facts import RETURNED, Binding
 from groundwire_ingest.tree.languages.types import head
-from groundwire_ingest.tree.names.rules import EXACT, INFERRED, WILDCARD, NameRules
+from groundwire_ingest.tree.names.rules import NameRules
 from groundwire_ingest.tree.names.table import Found
 
 _MAX_LINEAGE = 40

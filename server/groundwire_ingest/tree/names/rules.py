@@ -14,20 +14,8 @@ from groundwire_ingest.tree.folders import folder_of
 from groundwire_ingest.tree.languages.typescript.projects import ScriptProject
 from groundwire_ingest.tree.names.table import Found, Ref, SymbolTable
 
-EXACT = 1.0
-"""The source says which definition is meant: it is in the same file or imported by name."""
-
-WILDCARD = 0.9
-"""The name comes from a wildcard import, the same namespace, a base type or a variable's stated type."""
-
-INFERRED = 0.8
-"""The receiver is a variable whose type is that of its initialiser."""
-
 DISPATCHED = 0.8
 """A call through an interface, or to a method that is overridden, goes to the only implementation there is."""
-
-GUESSED = 0.5
-"""Several overloads or implementations fit, or a method's name alone is unique among what the file imports."""
 
 MAX_WILDCARDS = 256
 """Of more imports of everything in a file than this the first ones count: each is asked for each name."""

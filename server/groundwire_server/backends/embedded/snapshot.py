@@ -1,5 +1,6 @@
 """One index version as one caller sees it: the Snapshot of the embedded backend."""
 
+import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -7,9 +8,12 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from groundwire_index.ends.ends import ENDS_FILE
+from groundwire_index.ends.stored_ends import SeenEnds
 from groundwire_index.nodes.node import CONTAINS, Node
 from groundwire_index.nodes.source_texts import SourceRuns
 from groundwire_index.scope import Scope
+from groundwire_index.store.index_errors import IndexDamagedError
 from groundwire_index.store.manifest import VectorSpace
 from groundwire_index.text.code_tokenizer import tokenize
 from groundwire_server.backends.embedded.pool import View
@@ -23,6 +27,7 @@ from groundwire_server.backends.shared.graph.expansion import expand
 from groundwire_server.backends.shared.graph.paths import find_paths
 from groundwire_server.backends.shared.graph.related_nodes import EdgesOfServices, neighbourhood_of, service_contexts
 from groundwire_server.domain.access.lifecycle import Lifecycle
+from groundwire_server.domain.errors import PreconditionError, Reason
 from groundwire_server.domain.graph.expansion import Expansion
 from groundwire_server.domain.graph.paths import Paths
 from groundwire_server.domain.query.neighbourhood import Neighbourhood
@@ -31,6 +36,8 @@ from groundwire_server.domain.search.candidates import Candidates, Positions, Re
 from groundwire_server.domain.search.search import Declaration, NodeLabel, Retriever
 from groundwire_server.domain.texts.texts import StoredText, TextSize
 from groundwire_server.execution.call import Checkpoint
+
+_LOG = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,6 +226,19 @@ class EmbeddedSnapshot:
     @property
     def graph(self) -> SelectedGraph:
         return self.selection
+
+    @property
+    def ends(self) -> SeenEnds:
+        try:
+            stored = self.view.index.ends
+        except IndexDamagedError as error:
+            _LOG.error("index %s of %s %s: %s", self.index, self.scope.repository, self.scope.branch, error)
+            message = f"{ENDS_FILE} of this index is damaged; build the index anew"
+            raise PreconditionError(Reason.INDEX_DAMAGED, message, self.scope.names) from error
+        return SeenEnds(stored, self.selection.visibility.mask.take(stored.rows))
+
+    def holds(self, rows: Positions) -> NDArray[np.bool_]:
+        return self.selection.holds(rows)
 
     def expand(self, walk: Walk, checkpoint: Checkpoint) -> Expansion:
         return expand(self, self.selection, walk, checkpoint)

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from groundwire_index.ends.requests import Request
 from groundwire_ingest.tree.files.facts import CodePart, ComponentFacts, ComponentTag
 from groundwire_ingest.tree.files.lexer import numbered
 from groundwire_ingest.tree.files.markup.angular_templates import is_angular, template_names
@@ -19,7 +20,6 @@ from groundwire_ingest.tree.files.markup.expressions import expressions
 from groundwire_ingest.tree.files.markup.tags import Tag, balanced_end
 from groundwire_ingest.tree.files.parts import Part, write_parts
 from groundwire_ingest.tree.files.reading import FileReading, PathReference
-from groundwire_ingest.tree.framework_facts import Request
 from groundwire_ingest.tree.languages.urls import url_in
 from groundwire_ingest.tree.model import SourceFile
 

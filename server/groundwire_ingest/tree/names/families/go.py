@@ -2,10 +2,11 @@
 
 from collections import defaultdict
 
+from groundwire_index.ends.confidences import EXACT
 from groundwire_ingest.tree.facts import Import
 from groundwire_ingest.tree.folders import folder_of
 from groundwire_ingest.tree.names import common_methods as everyday
-from groundwire_ingest.tree.names.rules import EXACT, NameRules, TreeLayout
+from groundwire_ingest.tree.names.rules import NameRules, TreeLayout
 from groundwire_ingest.tree.names.table import Found, Ref, SymbolTable
 
 

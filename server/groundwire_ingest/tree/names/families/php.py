@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
+from groundwire_index.ends.confidences import EXACT, WILDCARD
 from groundwire_ingest.tree.facts import Import
 from groundwire_ingest.tree.names import common_methods as everyday
 from groundwire_ingest.tree.names.families.qualified import QualifiedNames
-from groundwire_ingest.tree.names.rules import EXACT, WILDCARD
 from groundwire_ingest.tree.names.table import Found
 
 

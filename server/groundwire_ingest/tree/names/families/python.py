@@ -4,11 +4,12 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 
+from groundwire_index.ends.confidences import EXACT, INFERRED, WILDCARD
 from groundwire_ingest.tree.facts import Import
 from groundwire_ingest.tree.folders import folders_above
 from groundwire_ingest.tree.languages.python.declarations import is_settings_module
 from groundwire_ingest.tree.names import common_methods as everyday
-from groundwire_ingest.tree.names.rules import EXACT, INFERRED, MAX_IMPORT_STEPS, WILDCARD, NameRules, TreeLayout
+from groundwire_ingest.tree.names.rules import MAX_IMPORT_STEPS, NameRules, TreeLayout
 from groundwire_ingest.tree.names.table import Found, Ref, SymbolTable
 
 MAX_SETTINGS_FILES = 4

@@ -4,11 +4,12 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import ClassVar
 
+from groundwire_index.ends.confidences import EXACT, WILDCARD
 from groundwire_ingest.tree.facts import Import
 from groundwire_ingest.tree.folders import folder_of, folders_above
 from groundwire_ingest.tree.languages.types import arguments
 from groundwire_ingest.tree.names import common_methods as everyday
-from groundwire_ingest.tree.names.rules import EXACT, WILDCARD, NameRules, TreeLayout, with_outer
+from groundwire_ingest.tree.names.rules import NameRules, TreeLayout, with_outer
 from groundwire_ingest.tree.names.table import Found, Ref, SymbolTable
 
 # Methods of repositories for entities: those that give one, and those that give several.

@@ -3,10 +3,11 @@
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
+from groundwire_index.ends.confidences import EXACT, WILDCARD
 from groundwire_ingest.tree.facts import Import
 from groundwire_ingest.tree.folders import folders_above
 from groundwire_ingest.tree.names import common_methods as everyday
-from groundwire_ingest.tree.names.rules import EXACT, MAX_IMPORT_STEPS, WILDCARD, NameRules, TreeLayout
+from groundwire_ingest.tree.names.rules import MAX_IMPORT_STEPS, NameRules, TreeLayout
 from groundwire_ingest.tree.names.table import NOTHING, Found, Ref, SymbolTable
 
 _ROOTS = frozenset({"lib", "main"})

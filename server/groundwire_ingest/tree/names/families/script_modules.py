@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
 
+from groundwire_index.ends.confidences import EXACT, WILDCARD
 from groundwire_ingest.tree.folders import folders_above
 from groundwire_ingest.tree.languages.typescript.projects import ScriptConfig, ScriptPackage, ScriptProject
-from groundwire_ingest.tree.names.rules import EXACT, WILDCARD
 from groundwire_ingest.tree.names.table import Found
 
 _SUFFIXES = (".ts", ".tsx", ".mts", ".cts", ".d.ts", ".js", ".jsx", ".mjs", ".cjs")

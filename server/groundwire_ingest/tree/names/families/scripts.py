@@ -3,10 +3,11 @@
 from collections import defaultdict
 from collections.abc import Iterator
 
+from groundwire_index.ends.confidences import EXACT, WILDCARD
 from groundwire_ingest.tree.facts import Import
 from groundwire_ingest.tree.names import common_methods as everyday
 from groundwire_ingest.tree.names.families.script_modules import ScriptModules
-from groundwire_ingest.tree.names.rules import EXACT, MAX_IMPORT_STEPS, WILDCARD, NameRules, TreeLayout
+from groundwire_ingest.tree.names.rules import MAX_IMPORT_STEPS, NameRules, TreeLayout
 from groundwire_ingest.tree.names.table import Found, Ref, SymbolTable
 
 

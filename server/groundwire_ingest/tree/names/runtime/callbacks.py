@@ -4,12 +4,12 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from groundwire_index.ends.confidences import INFERRED
 from groundwire_ingest.tree.facts import OF_ITEMS, RETURNED, Call
 from groundwire_ingest.tree.languages.types import head
 from groundwire_ingest.tree.names.calls import CallResolution
 from groundwire_ingest.tree.names.inheritance import Inheritance
 from groundwire_ingest.tree.names.lookup import Lookup
-from groundwire_ingest.tree.names.rules import INFERRED
 
 BY_NAME = 0.6
 """Only the name of the field shows that it is the same."""

@@ -5,10 +5,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from groundwire_index.ends.confidences import INFERRED, WILDCARD
 from groundwire_ingest.tree.facts import Call
 from groundwire_ingest.tree.languages.types import arguments, head
 from groundwire_ingest.tree.names.lookup import Lookup
-from groundwire_ingest.tree.names.rules import INFERRED, WILDCARD
 
 _SETS = frozenset({"DbSet", "IDbSet"})
 _OF_TYPE = "Set"

@@ -4,10 +4,10 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
+from groundwire_index.ends.confidences import GUESSED, INFERRED, MAX_FAN_OUT
 from groundwire_ingest.tree.facts import Call, FieldValue
-from groundwire_ingest.tree.names.calls import MAX_FAN_OUT, Uses
+from groundwire_ingest.tree.names.calls import Uses
 from groundwire_ingest.tree.names.lookup import Lookup
-from groundwire_ingest.tree.names.rules import GUESSED, INFERRED
 
 MAX_KEPT = 64
 """A field with more functions than this leads to none of them in particular, so further ones are not kept."""

@@ -1,200 +1,38 @@
-"""From URLs that code asks for to what answers them."""
+"""The requests of a tree: the edges to what answers them, and what other indexes may answer."""
 
-import re
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
-from operator import attrgetter
-from posixpath import dirname, join, normpath
-from typing import TypeAlias
+from collections.abc import Iterable, Iterator, Mapping
 
+from groundwire_index.ends.ends import RequestEnd
+from groundwire_index.ends.requests import REQUESTS, Asker, Request, RequestMatching, Served
 from groundwire_ingest.records import SourceEdge
 from groundwire_ingest.tree.facts import CodeFacts
-from groundwire_ingest.tree.folders import nearest
-from groundwire_ingest.tree.framework_facts import Page, Request
+from groundwire_ingest.tree.framework_facts import Page
 from groundwire_ingest.tree.model import FileEdges
-from groundwire_ingest.tree.names.calls import MAX_FAN_OUT
-from groundwire_ingest.tree.names.rules import GUESSED, INFERRED, WILDCARD
-from groundwire_ingest.tree.names.runtime.routes import Served
-
-REQUESTS = "Requests"
-MAX_SEGMENTS = 12
-"""Patterns and URLs of more segments than this are not matched."""
-MAX_ALIKE = 500
-"""A URL that more nodes answer than this is taken to ask for none of them."""
-MAX_SHOWN = 8
-"""A page that is shown at more URLs than this counts as shown at the first ones."""
-
-Asking: TypeAlias = CodeFacts | Page
-
-# The files in which the name of a route is no more than that: nothing in it is an application or a blueprint.
-_WITH_WHOLE_NAMES = (".ts", ".tsx", ".js", ".jsx", ".mjs", ".vue", ".svelte", ".php")
-_HOLE, _REST = "{}", "{*}"
-_API = re.compile(r"api|rest|v\d+(?:\.\d+)?")
 
 
-class RequestMatching:
-    """Matches URLs against all routes of a tree, in any language."""
+class TreeRequests:
+    """Matches the URLs of a tree against all of its routes, in any language; `ends` are the requests so far."""
 
     def __init__(self, served: Iterable[Served], services: Mapping[str, str]) -> None:
-        self._folders: defaultdict[str, list[str]] = defaultdict(list)
-        for folder, name in services.items():
-            self._folders[name].append(f"{folder}/" if folder else "")
-        self._served: defaultdict[tuple[str, ...], list[Served]] = defaultdict(list)
-        self._own: defaultdict[tuple[str, tuple[str, ...]], list[Served]] = defaultdict(list)
-        self._beginnings: set[tuple[str, ...]] = {()}
-        self._endings: defaultdict[tuple[str, ...], list[Served]] = defaultdict(list)
-        self._named: defaultdict[str, list[Served]] = defaultdict(list)
-        self._shown: defaultdict[str, dict[str, None]] = defaultdict(dict)
-        for item in served:
-            self._shown[item.handler_key][item.pattern] = None
-            self._named[item.name].append(item)
-            segments = _segments(item.pattern)
-            pattern = tuple(
-                segment if "{" not in segment else _REST if segment.endswith("*}") else _HOLE for segment in segments
-            )
-            if len(pattern) <= MAX_SEGMENTS:
-                self._served[pattern].append(item)
-                self._own[item.from_key, pattern].append(item)
-                self._beginnings.update(pattern[:length] for length in range(len(pattern) + 1))
-                for start in range(1, len(pattern)):
-                    self._endings[pattern[start:]].append(item)
+        self._matching = RequestMatching(served, services)
+        self.ends: list[RequestEnd] = []
 
-    def edges(self, facts: Asking) -> Iterator[SourceEdge]:
-        """The `Requests` edges of a file: of .9 where a call sends the request, of .8 where the URL is only a string.
-
-        Where several handlers are equally likely, MAX_FAN_OUT at most, each gets an edge of .5.
-        """
-        edges = FileEdges(facts.path)
-        for request in facts.requests:
-            routes, confidence = self._answering(facts, request)
-            # Of several that would answer those nearest to the file, and those that state the method.
-            near = list(nearest(facts.path, sorted(routes, key=attrgetter("path")), attrgetter("path")))
-            likely = [item for item in near if item.method and item.method == request.method] or near
-            keys = {item.handler_key for item in likely}
-            if len(keys) <= MAX_FAN_OUT:
-                sure = confidence if len(keys) == 1 else GUESSED
-                for item in likely:
-                    at_most = min(sure, item.confidence)
-                    edges.note(request.from_key, item.handler_key, REQUESTS, request.line, at_most)
-        yield from edges.sorted()
+    def edges(self, facts: CodeFacts) -> Iterator[SourceEdge]:
+        """The edges of a file, sorted."""
+        yield from self._edges(Asker(facts.path, facts.is_test), facts.requests)
 
     def page_edges(self, page: Page) -> Iterator[SourceEdge]:
-        """The `Requests` edges of a page; what is relative is so to each URL at which the page may be shown."""
-        shown = list(dict.fromkeys(url for key in page.rendered_by for url in self._shown.get(key, ())))[:MAX_SHOWN]
-        requests: list[Request] = []
-        for request in page.requests:
-            is_relative = not request.url.startswith("/") and not request.is_name
-            below = (normpath(join(dirname(base), request.url)) if request.url else base for base in shown)
-            urls = below if is_relative else (request.url,)
-            possible_requests = [replace(request, url=url) for url in dict.fromkeys(urls)]
-            if request.has_base and not any(self._answering(page, item)[0] for item in possible_requests):
-                possible_requests = [replace(request, url=request.url.removeprefix(_HOLE))]
-            requests.extend(possible_requests)
-        yield from self.edges(replace(page, requests=tuple(requests)))
+        """The edges of a page, sorted."""
+        asker = Asker(page.path, page.is_test)
+        yield from self._edges(asker, self._matching.absolute(asker, page.requests, page.rendered_by))
 
-    def _answering(self, facts: Asking, request: Request) -> tuple[list[Served], float]:
-        """The handlers of a request, by the most specific pattern that fits, and their confidence.
-
-        Routes that the node itself serves come first. A pattern without fixed parts fits too much to be sure, unless a
-        file next to the request's or below it has it.
-        """
-        if request.is_name:
-            return self._by_name(facts, request)
-        segments = tuple(_HOLE if "{" in segment else segment for segment in _segments(request.url))
-        is_telling = any(segment != _HOLE for segment in segments)
-        if len(segments) > MAX_SEGMENTS or not (is_telling or (request.is_sent and not segments)):
-            return [], GUESSED
-        for start in range(_prefix_length(segments) + 1 if request.is_sent else 1):
-            routes, sure = self._by_pattern(facts, request, segments[start:])
-            if routes:
-                return routes, sure if not start else min(sure, INFERRED)
-        endings = self._endings.get(segments, []) if request.is_sent and segments else []
-        return self._reachable(facts, request, endings), INFERRED if request.has_base else GUESSED
-
-    def _by_name(self, facts: Asking, request: Request) -> tuple[list[Served], float]:
-        """The handlers of the routes of a name; a class instead of the members that it answers by.
-
-        An application or a blueprint before the name is usually a folder or a file. Otherwise the only handler of the
-        name is a guess.
-        """
-        is_whole = request.url in self._named or facts.path.endswith(_WITH_WHOLE_NAMES)
-        *before, name = [request.url] if is_whole else re.split(r"[.:]", request.url)
-        routes = self._reachable(facts, request, self._named.get(name, ()))
-        if facts.path.endswith(_WITH_WHOLE_NAMES):
-            # Python names routes by their handlers, and only for itself.
-            routes = [item for item in routes if not item.path.endswith(".py")]
-        whole = {(item.path, item.line) for item in routes if not item.method}
-        routes = [item for item in routes if not item.method or (item.path, item.line) not in whole]
-        inside = [item for item in routes if not before or before[-1] in re.split(r"[/.]", item.path)]
-        is_only = len({item.handler_key for item in routes}) == 1
-        return (inside, WILDCARD) if inside else (routes if is_only else [], GUESSED)
-
-    def _by_pattern(self, facts: Asking, request: Request, segments: Sequence[str]) -> tuple[list[Served], float]:
-        """The handlers with a pattern that the segments fit, and their confidence."""
-        patterns = self._fitting(segments)
-        own_routes = next(filter(None, (self._own.get((request.from_key, pattern)) for pattern in patterns)), None)
-        confidence = (GUESSED if request.has_base else INFERRED) if not request.is_sent else WILDCARD
-        if own_routes:
-            return own_routes, confidence
-        top, _, rest = facts.path.partition("/")
-        for pattern in patterns:
-            fitting = self._reachable(facts, request, self._served[pattern])
-            if pattern and all(part in (_HOLE, _REST) for part in pattern):
-                # Any string of as many parts fits: only what a call sends to a router that is mounted nowhere else.
-                fitting = [item for item in fitting if request.is_sent and not item.is_open]
-            is_near = bool(rest) and all(item.path.startswith(f"{top}/") for item in fitting)
-            is_sure = not pattern or any(part not in (_HOLE, _REST) for part in pattern) or is_near
-            if fitting:
-                return fitting, confidence if is_sure else GUESSED
-        return [], GUESSED
-
-    def _fitting(self, segments: Sequence[str]) -> list[tuple[str, ...]]:
-        """The patterns that a URL fits, those first that say more of it from the left; none that every URL fits."""
-        open_ends: list[tuple[str, ...]] = [()]
-        patterns: list[tuple[str, ...]] = []
-        for segment in segments:
-            patterns.extend((*known, _REST) for known in open_ends if known)
-            longer = [(*known, part) for known in open_ends for part in dict.fromkeys((segment, _HOLE))]
-            open_ends = [pattern for pattern in longer if pattern in self._beginnings]
-        patterns.extend((*known, _REST) for known in open_ends if known)
-        return sorted(
-            (pattern for pattern in (*open_ends, *patterns) if pattern in self._served),
-            key=lambda pattern: [(part == _REST, part == _HOLE) for part in pattern],
-        )
-
-    def _reachable(self, facts: Asking, request: Request, served: Sequence[Served]) -> list[Served]:
-        """Those that answer the method of a request and that its file may reach; none of more than MAX_ALIKE.
-
-        Routes that tests serve count only for tests: a route inside a test for that test, and a route in a helper for
-        the same file.
-        """
-        served = [item for item in served if self._is_of(request.service, item.path)] if request.service else served
-        if len(served) > MAX_ALIKE:
-            return []
-        of_method = [item for item in served if not request.method or item.method in ("", request.method)]
-        seen = [item for item in of_method if facts.is_test or not item.is_test]
-        key = request.from_key
-        # In the file or declaration itself, or inside of it.
-        return [
-            item
-            for item in seen
-            if item.within in ("", key) or key.startswith(tuple(item.within + end for end in ".#@"))
-        ]
-
-    def _is_of(self, service: str, path: str) -> bool:
-        """True if a file belongs to a service: below the folder that has this name, or that gives itself the name."""
-        folders = self._folders.get(service, ())
-        return any(map(path.startswith, folders)) or f"/{service}/" in f"/{path}"
-
-
-def _segments(url: str) -> list[str]:
-    return [segment for segment in url.split("/") if segment]
-
-
-def _prefix_length(segments: Sequence[str]) -> int:
-    """How many segments at the start of a URL say no more than that it is one of an API: `/api/v1`.
-
-    Servers often get such a prefix at a place of its own, or from a proxy before them.
-    """
-    return next((at for at, segment in enumerate(segments) if not _API.fullmatch(segment)), len(segments))
+    def _edges(self, asker: Asker, requests: Iterable[Request]) -> Iterator[SourceEdge]:
+        edges = FileEdges(asker.path)
+        for request in requests:
+            answers = self._matching.answers(asker, request)
+            for key, confidence in answers:
+                edges.note(request.from_key, key, REQUESTS, request.line, confidence)
+            # The names of routes are those of one program.
+            if not request.is_name:
+                self.ends.append(RequestEnd(request, asker, tuple(sorted({key for key, _ in answers}))))
+        yield from edges.sorted()

@@ -3,14 +3,15 @@
 import re
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from groundwire_index.ends.confidences import EXACT, MAX_FAN_OUT, WILDCARD
+from groundwire_index.ends.requests import Served
 from groundwire_ingest.tree.facts import RETURNED
 from groundwire_ingest.tree.framework_facts import Mount, Route
 from groundwire_ingest.tree.languages.urls import url_path
-from groundwire_ingest.tree.names.calls import MAX_FAN_OUT, Uses
+from groundwire_ingest.tree.names.calls import Uses
 from groundwire_ingest.tree.names.lookup import Lookup
-from groundwire_ingest.tree.names.rules import EXACT, WILDCARD
 from groundwire_ingest.tree.names.table import Found
 
 MAX_PREFIXES = 8
@@ -25,28 +26,6 @@ _METHODS = frozenset("get post put patch delete head options".split())
 
 Holder = tuple[int, str]
 """Where an object is kept: a definition and the name of a variable in it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Served:
-    """A complete pattern of URLs and the node that answers it; `from_key` is the node that says so.
-
-    `method` is that of HTTP in capitals, empty for any. `within` is the key of the only test or file of tests that it
-    is served in; empty for all others. `name` is what requests may name it by, without what is before it.
-    `is_open`: the router may be mounted at a place that the tree does not show, so that the pattern may lack its start.
-    """
-
-    pattern: str
-    method: str
-    handler_key: str
-    from_key: str
-    path: str
-    line: int
-    is_test: bool
-    confidence: float
-    within: str
-    name: str
-    is_open: bool
 
 
 class Routes:

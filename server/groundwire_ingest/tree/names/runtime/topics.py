@@ -3,14 +3,12 @@
 from collections import defaultdict
 from collections.abc import Iterator
 
+from groundwire_index.ends.confidences import INFERRED, WILDCARD
+from groundwire_index.ends.messages import MAX_TOPIC_HANDLERS, Message, MessageHandler, MessageUse
 from groundwire_ingest.tree.facts import Call
 from groundwire_ingest.tree.framework_facts import Topic
 from groundwire_ingest.tree.names.calls import Uses
 from groundwire_ingest.tree.names.lookup import Lookup
-from groundwire_ingest.tree.names.rules import INFERRED, WILDCARD
-
-MAX_HANDLERS = 8
-"""A message with more handlers than this leads to none of them in particular."""
 
 Subject = tuple[int, str]
 """A message: its constant, -1 for none, and the rest of its name."""
@@ -21,8 +19,9 @@ class Topics:
 
     def __init__(self, lookup: Lookup, uses: Uses) -> None:
         self._uses = uses
+        self._table = lookup.table
         self._handlers: defaultdict[Subject, dict[int, None]] = defaultdict(dict)
-        table = lookup.table
+        table = self._table
         for file, facts in enumerate(table.files):
             for topic in facts.topics if not facts.is_test else ():
                 scope = table.module_of(file) + topic.scope
@@ -35,8 +34,23 @@ class Topics:
         """The handlers of a message that is sent in definition `scope`, with the confidence of each."""
         subject = self._subject(scope, topic) if not topic.handles else None
         handlers = self._handlers.get(subject, {}) if subject is not None else {}
-        for number in handlers if len(handlers) <= MAX_HANDLERS else ():
+        for number in handlers if len(handlers) <= MAX_TOPIC_HANDLERS else ():
             yield number, INFERRED
+
+    def offered(self, family: str) -> Iterator[MessageHandler]:
+        """The handlers of topics that are strings, for other trees that send to them."""
+        for (constant, name), handlers in self._handlers.items():
+            for number in handlers if constant < 0 else ():
+                key = self._table.definitions[number].key
+                yield MessageHandler(Message(family, name, is_topic=True), key, "", INFERRED)
+
+    def wanted(self, family: str) -> Iterator[MessageUse]:
+        """What is sent to topics that are strings."""
+        for facts in self._table.files:
+            for topic in facts.topics:
+                if topic.name and not topic.handles:
+                    message = Message(family, topic.name, is_topic=True)
+                    yield MessageUse(message, topic.from_key, "Sends", topic.line, INFERRED)
 
     def _subject(self, scope: int, topic: Topic) -> Subject | None:
         if topic.name:

@@ -4,17 +4,17 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 
+from groundwire_index.ends.confidences import INFERRED, WILDCARD
+from groundwire_index.ends.messages import MAX_HANDLERS, MessageHandler, sameness
+from groundwire_index.ends.messages import Message as NamedMessage
 from groundwire_ingest.tree.facts import Call, CodeFacts
 from groundwire_ingest.tree.framework_facts import Registration, Topic
 from groundwire_ingest.tree.languages.types import arguments, head, item_type, names_in, value_type
 from groundwire_ingest.tree.names.calls import Uses
 from groundwire_ingest.tree.names.lookup import Lookup
-from groundwire_ingest.tree.names.rules import GUESSED, INFERRED, WILDCARD
 
 SENT_BESIDE = 0.8
 """A message is made in a node that sends something."""
-SAME_NAME = 0.8
-"""A message of another service has the same name: buses identify messages by name."""
 MADE = 0.6
 """A message is made, and perhaps sent elsewhere."""
 
@@ -51,9 +51,6 @@ _SENDS = re.compile(
     r"|(?:add|save|push|append|record|store)\w*event|(?:fire|trigger|execute|handle|invoke|request|ask|post)(?:async)?$)",
     re.IGNORECASE,
 )
-MAX_HANDLERS = 32
-"""A message with more handlers than this leads to none of them in particular."""
-
 _SUBSCRIBES = re.compile(
     r"^(?:subscribe|consume|listen|handle|receive|register_?(?:handler|consumer|subscriber))", re.I
 )
@@ -166,7 +163,14 @@ class Messages:
                     self._add_handlers(number, number, item_type(written) if head(written) == "Batch" else written)
         for file, facts in enumerate(self._table.files):
             self._add_stated(self._table.module_of(file), facts)
+        self._stated = {message: dict(handlers) for message, handlers in self._handlers.items()}
         self._add_same_named()
+        # What is sent under its name: messages that the tree handles, and those that it publishes.
+        self._messages = self._stated.keys() | {
+            number
+            for number, definition in enumerate(self._table.definitions)
+            if definition.construct == "type" and definition.name in self._published
+        }
 
     def _add_stated(self, first: int, facts: CodeFacts) -> None:
         """Adds the handlers that a file states otherwise than by base types; `first` is the number of its module."""
@@ -181,6 +185,24 @@ class Messages:
                 self._note_made(first + call.scope, call)
             if len(call.type_arguments) == 1 and _SUBSCRIBES.match(call.name):
                 self._add_subscribed(first + call.scope, call)
+
+    def named(self, family: str, number: int) -> NamedMessage | None:
+        """How other trees know a type as a message; None if it is none, or if its name says too little."""
+        if number not in self._messages or self._is_nested(number):
+            return None
+        definition = self._table.definitions[number]
+        return NamedMessage(family, definition.name, _base_names(definition.bases))
+
+    def offered(self, family: str) -> Iterator[MessageHandler]:
+        """The handlers that the tree states, those in tests aside, for other trees that send the messages."""
+        for number, handlers in self._stated.items():
+            message = self.named(family, number)
+            if message is None:
+                continue
+            for member, confidence in handlers.items():
+                if not self._table.is_test(member):
+                    key, type_key = self._table.definitions[member].key, self._table.definitions[number].key
+                    yield MessageHandler(message, key, type_key, confidence)
 
     def handlers(self, message: int, given: tuple[str, ...] = ()) -> Mapping[int, float]:
         """The members that handle a type of message with the type arguments `given`, with the confidence of each."""
@@ -204,7 +226,7 @@ class Messages:
             for argument in call.arguments:
                 value = self._lookup.value(scope, argument) if argument not in ("", '"') else None
                 for number in value.resolved.numbers if value is not None else ():
-                    if value is not None and number in self._handlers:
+                    if value is not None and number in self._messages:
                         stated = self._given(value.scope, arguments(value.type_name))
                         for given in [stated] if stated else sorted(self._made[call.from_key, number]) or [()]:
                             yield (number, given), self._sureness(number, given)
@@ -287,7 +309,7 @@ class Messages:
 
     def _messages_named(self, scope: int, receiver: str, name: str) -> tuple[int, ...]:
         message_types = self._lookup.type_named(scope, f"{receiver}.{name}" if receiver else name)
-        return tuple(number for number in message_types.numbers if number in self._handlers) if message_types else ()
+        return tuple(number for number in message_types.numbers if number in self._messages) if message_types else ()
 
     def _add_handlers(self, number: int, scope: int, written: str) -> None:
         """The members of a type that take a message, whose type is as it is written in a scope."""
@@ -337,17 +359,23 @@ class Messages:
                 by_name[definition.name].append(number)
         for message, handlers in list(self._handlers.items()):
             definition = self._table.definitions[message]
-            bases = {head(base).rpartition(".")[2] for base in definition.bases}
+            handled = NamedMessage("", definition.name, _base_names(definition.bases))
             same = [] if self._is_nested(message) else by_name[definition.name]
             for other in same if len(same) <= MAX_HANDLERS else ():
-                alike = bases & {head(base).rpartition(".")[2] for base in self._table.definitions[other].bases}
-                if other != message and (alike or not bases):
+                named = NamedMessage("", definition.name, _base_names(self._table.definitions[other].bases))
+                same_name = sameness(handled, named)
+                if other != message and same_name:
                     for member, confidence in handlers.items():
                         known = self._handlers[other].get(member, 0.0)
-                        self._handlers[other][member] = max(known, min(confidence, SAME_NAME if alike else GUESSED))
+                        self._handlers[other][member] = max(known, min(confidence, same_name))
 
     def _is_nested(self, number: int) -> bool:
         return self._table.enclosing_type(self._table.owner_of(number)) is not None
+
+
+def _base_names(bases: Iterable[str]) -> frozenset[str]:
+    """The plain names of base types."""
+    return frozenset(head(base).rpartition(".")[2] for base in bases)
 
 
 def _taken(type_name: str) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 import random
 
-from groundwire_ingest.tree.folders import nearest
+from groundwire_index.ends.nearest import nearest
 
 
 def shared(left: str, right: str) -> int:

@@ -1,0 +1,93 @@
+"""The ends of an index: what its nodes offer to other repositories, and what they ask of them.
+
+Edges between indexes follow from the ends of both (docs/adr/0077). Ends name nodes by their keys. An index without the
+file has none.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import chain
+from pathlib import Path
+
+from pydantic import TypeAdapter, ValidationError
+
+from groundwire_index.ends.messages import MessageHandler, MessageUse
+from groundwire_index.ends.requests import Asker, Request, Served
+from groundwire_index.store.index_errors import IndexDamagedError
+
+ENDS_FILE = "ends.json"
+
+
+@dataclass(frozen=True, slots=True)
+class RequestEnd:
+    """A request, the file that it is in, and the nodes of its own index that answer it."""
+
+    request: Request
+    asker: Asker
+    answered_by: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Ends:
+    """Offered are routes, with the names of services by folder, and handlers; wanted are requests and messages."""
+
+    routes: tuple[Served, ...] = ()
+    services: Mapping[str, str] = field(default_factory=dict)
+    requests: tuple[RequestEnd, ...] = ()
+    handlers: tuple[MessageHandler, ...] = ()
+    messages: tuple[MessageUse, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.routes or self.requests or self.handlers or self.messages)
+
+    @property
+    def keys(self) -> list[str]:
+        """The keys of all nodes that the ends name, sorted."""
+        return sorted(set(self._named()))
+
+    def _named(self) -> Iterator[str]:
+        yield from chain.from_iterable((route.handler_key, route.from_key) for route in self.routes)
+        for end in self.requests:
+            yield end.request.from_key
+            yield from end.answered_by
+        for handler in self.handlers:
+            yield from filter(None, (handler.key, handler.type_key))
+        yield from (use.key for use in self.messages)
+
+    def seen(self, is_seen: Callable[[str], bool]) -> "Ends":
+        """The ends of those nodes alone; as if the others did not exist.
+
+        A request that another node of its own index answers wants nothing of others.
+        """
+        return Ends(
+            tuple(route for route in self.routes if is_seen(route.handler_key) and is_seen(route.from_key)),
+            self.services,
+            tuple(
+                end for end in self.requests if is_seen(end.request.from_key) and not any(map(is_seen, end.answered_by))
+            ),
+            tuple(
+                handler
+                for handler in self.handlers
+                if is_seen(handler.key) and (not handler.type_key or is_seen(handler.type_key))
+            ),
+            tuple(use for use in self.messages if is_seen(use.key)),
+        )
+
+
+def write_ends(directory: Path, ends: Ends) -> None:
+    """Writes the ends unless there are none."""
+    if ends:
+        (directory / ENDS_FILE).write_bytes(_ADAPTER.dump_json(ends))
+
+
+def read_ends(path: Path) -> Ends:
+    """Reads a file of ends. Raises IndexDamagedError."""
+    try:
+        return _ADAPTER.validate_json(path.read_bytes())
+    except OSError as error:
+        raise IndexDamagedError(f"{path.name}: {error.strerror}") from error
+    except ValidationError as error:
+        raise IndexDamagedError(f"{path.name}: {error.error_count()} errors, first: {error.errors()[0]}") from error
+
+
+_ADAPTER: TypeAdapter[Ends] = TypeAdapter(Ends)

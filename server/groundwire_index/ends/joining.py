@@ -1,0 +1,104 @@
+"""The edges between several indexes, by the same rules as those within one tree."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from groundwire_index.ends.ends import Ends
+from groundwire_index.ends.messages import HandlerMatching
+from groundwire_index.ends.requests import REQUESTS, Asker, RequestMatching
+
+
+@dataclass(frozen=True, slots=True)
+class RepositoryEnds:
+    """The ends of an index, as far as a caller sees their nodes, and its repository."""
+
+    repository: str
+    ends: Ends
+
+
+@dataclass(frozen=True, slots=True)
+class IndexNode:
+    """A node by the place of its index among those asked, and its key."""
+
+    index: int
+    key: str
+
+    @property
+    def name(self) -> str:
+        """A key that no node of another index has, and that begins like those of nodes in it and around it."""
+        return f"{self.index}/{self.key}"
+
+    @classmethod
+    def named(cls, name: str) -> "IndexNode":
+        """The node of a name."""
+        index, _, key = name.partition("/")
+        return cls(int(index), key)
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeBetween:
+    """An edge from a node of one repository to one of another."""
+
+    from_node: IndexNode
+    to_node: IndexNode
+    edge_type: str
+    confidence: float
+    line: int
+
+
+def edges_between(indexes: Sequence[RepositoryEnds]) -> list[EdgeBetween]:
+    """The edges between different repositories, each pair and type once, the surest; sorted by type and ends.
+
+    They are those that one tree would have in which each index is a folder. What branches of one repository ask of
+    each other is left out.
+    """
+    best: dict[tuple[str, IndexNode, IndexNode], EdgeBetween] = {}
+    for edge in (*_requests(indexes), *_messages(indexes)):
+        if indexes[edge.from_node.index].repository != indexes[edge.to_node.index].repository:
+            place = (edge.edge_type, edge.from_node, edge.to_node)
+            known = best.get(place)
+            if known is None or (-edge.confidence, edge.line) < (-known.confidence, known.line):
+                best[place] = edge
+    return list(best.values())
+
+
+def _requests(indexes: Sequence[RepositoryEnds]) -> Iterator[EdgeBetween]:
+    folders = [f"{number}/{index.repository}/" for number, index in enumerate(indexes)]
+    # Routes of tests are for the tests that serve them.
+    served = (
+        replace(
+            route,
+            handler_key=IndexNode(number, route.handler_key).name,
+            from_key=IndexNode(number, route.from_key).name,
+            path=folders[number] + route.path,
+        )
+        for number, index in enumerate(indexes)
+        for route in index.ends.routes
+        if not (route.is_test or route.within)
+    )
+    services = {
+        f"{folders[number]}{folder}".removesuffix("/"): name
+        for number, index in enumerate(indexes)
+        for folder, name in index.ends.services.items()
+    }
+    matching = RequestMatching(served, services)
+    for number, index in enumerate(indexes):
+        for end in index.ends.requests:
+            from_node = IndexNode(number, end.request.from_key)
+            asker = Asker(folders[number] + end.asker.path, end.asker.is_test)
+            for name, confidence in matching.answers(asker, replace(end.request, from_key=from_node.name)):
+                yield EdgeBetween(from_node, IndexNode.named(name), REQUESTS, confidence, end.request.line)
+
+
+def _messages(indexes: Sequence[RepositoryEnds]) -> Iterator[EdgeBetween]:
+    matching = HandlerMatching(
+        replace(handler, key=IndexNode(number, handler.key).name)
+        for number, index in enumerate(indexes)
+        for handler in index.ends.handlers
+    )
+    for number, index in enumerate(indexes):
+        for use in index.ends.messages:
+            for name, confidence in matching.handlers(use):
+                yield EdgeBetween(
+                    IndexNode(number, use.key), IndexNode.named(name), use.edge_type, confidence, use.line
+                )
