@@ -1208,7 +1208,8 @@ class ExpandDependencyTreeRequest(_message.Message):
     @_builtins.property
     def scopes(self) -> _containers.RepeatedCompositeFieldContainer[_scope_pb2.IndexScope]:
         """Where to walk instead of in one `scope`, as in one index that holds the nodes of all of these; see
-        SearchNodesRequest. No edge leads from one of them to another.
+        SearchNodesRequest. Edges also lead from one repository to another, where code requests a route of the other or
+        sends a message that the other handles; their ids name the repositories.
         """
 
     def __init__(
@@ -1496,7 +1497,8 @@ class FindPathsRequest(_message.Message):
     @_builtins.property
     def scopes(self) -> _containers.RepeatedCompositeFieldContainer[_scope_pb2.IndexScope]:
         """Where to look instead of in one `scope`, as in one index that holds the nodes of all of these; see
-        SearchNodesRequest. No edge leads from one of them to another.
+        SearchNodesRequest. Edges also lead from one repository to another, where code requests a route of the other or
+        sends a message that the other handles; their ids name the repositories.
         """
 
     def __init__(

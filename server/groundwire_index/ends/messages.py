@@ -19,12 +19,12 @@ MAX_TOPIC_HANDLERS = 8
 class Message:
     """What a message is known by in the languages of one family.
 
-    `name` is that of its type, or its topic. `bases` are the plain names of the type's bases.
+    `name` is that of its type, or its topic. `bases` are the plain names of the type's bases, sorted.
     """
 
     family: str
     name: str
-    bases: frozenset[str] = frozenset()
+    bases: tuple[str, ...] = ()
     is_topic: bool = False
 
     @property
@@ -58,7 +58,7 @@ def sameness(handled: Message, other: Message) -> float:
     """How sure it is that a handler of a message also handles another of its name; 0 if it does not."""
     if handled.is_topic:
         return 1.0
-    if handled.bases & other.bases:
+    if not set(handled.bases).isdisjoint(other.bases):
         return SAME_NAME
     return 0.0 if handled.bases else GUESSED
 

@@ -51,19 +51,19 @@ class BetweenEdges:
                 (self.stored.to_rows, self.stored.from_rows),
             ],
         }[direction]
-        order = np.argsort(rows, kind="stable")
+        order: Positions = np.argsort(rows, kind="stable")
         places: list[Positions] = []
         numbers: list[Positions] = []
         ends: list[Positions] = []
         for near, far in sides if len(rows) else ():
             at = np.minimum(np.searchsorted(rows, near, sorter=order), len(rows) - 1)
             touching = np.flatnonzero(rows.take(order.take(at)) == near)
-            of_row = order.take(at.take(touching))
+            of_row: Positions = order.take(at.take(touching))
             # Stable: the edges of a row stay in the order of type and far end.
             sorted_by_row = np.argsort(of_row, kind="stable")
             places.append(of_row.take(sorted_by_row))
             numbers.append(touching.take(sorted_by_row))
-            ends.append(far.take(numbers[-1]))
+            ends.append(far.take(numbers[-1]).astype(np.int64))
         none = np.empty(0, dtype=np.int64)
         return np.concatenate([none, *places]), np.concatenate([none, *ends]), np.concatenate([none, *numbers])
 

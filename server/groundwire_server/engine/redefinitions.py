@@ -10,6 +10,7 @@ from groundwire_server.domain.graph.expansion import Direction
 from groundwire_server.domain.query.definitions import REDEFINED_BY
 from groundwire_server.domain.query.neighbourhood import CONFIDENT
 from groundwire_server.domain.search.candidates import Positions
+from groundwire_server.engine.edges_between import NO_EDGES
 from groundwire_server.engine.union_graph import UnionGraph
 
 
@@ -24,9 +25,12 @@ NO_REDEFINITIONS = Redefinitions(np.empty(0, dtype=np.int64), np.empty(0, dtype=
 
 
 def redefinitions_among(snapshot: Snapshot, rows: Positions) -> Redefinitions:
-    """The redefinitions among rows [n], which ascend; nothing is read if there can be none."""
+    """The redefinitions among rows [n], which ascend; nothing is read if there can be none.
+
+    An object and its redefinitions are in one repository.
+    """
     parts = snapshot.parts
-    graph: SelectedGraph = parts[0].graph if snapshot.index else UnionGraph(parts)
+    graph: SelectedGraph = parts[0].graph if snapshot.index else UnionGraph(parts, NO_EDGES)
     if len(rows) < 2 or all(edge_type.casefold() != REDEFINED_BY for edge_type in graph.edge_types):
         return NO_REDEFINITIONS
     edges = neighbours_along(graph, Direction.OUTGOING, frozenset({REDEFINED_BY}), CONFIDENT).among(rows, rows)

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,12 +28,10 @@ class UnionGraph:
         self._parts = parts
         self._between = between
         self._graphs = [part.graph for part in parts]
-        self.edge_types = tuple(sorted({name for graph in (*self._graphs, between) for name in graph.edge_types}))
+        type_names = [*(graph.edge_types for graph in self._graphs), between.edge_types]
+        self.edge_types = tuple(sorted(set(chain.from_iterable(type_names))))
         numbers = {name: number for number, name in enumerate(self.edge_types)}
-        self._types = [
-            np.asarray([numbers[name] for name in graph.edge_types], dtype=np.int64)
-            for graph in (*self._graphs, between)
-        ]
+        self._types = [np.asarray([numbers[name] for name in names], dtype=np.int64) for names in type_names]
 
     def neighbours(self, direction: Direction, followed_types: NDArray[np.bool_], least: np.float32) -> Neighbours:
         part_neighbours = [
@@ -150,7 +149,12 @@ class UnionNeighbours:
                 for number, places, rows_of_part in by_part(rows)
                 if number in chosen_of
             ],
-            FollowedEdges(*(column.take(near) for column in crossing)),
+            FollowedEdges(
+                crossing.places.take(near),
+                crossing.types.take(near),
+                crossing.ends.take(near),
+                crossing.positions.take(near),
+            ),
         )
 
     def _followed(

@@ -3,8 +3,11 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from groundwire_index.ends.ends import ENDS_FILE
+from groundwire_index.nodes.node import NodeAccess
 from groundwire_index.scope import Scope
 from groundwire_index.store.store import IndexStore
 from groundwire_ingest.build.build import BuildOptions, build_index
@@ -12,8 +15,10 @@ from groundwire_ingest.tree.access_rules import AccessRule
 from groundwire_ingest.tree.source import TreeSource
 from groundwire_server.backends.embedded.backend import EmbeddedBackend
 from groundwire_server.domain.access.access import AccessContext
+from groundwire_server.domain.errors import PreconditionError, Reason
 from groundwire_server.domain.graph.expansion import Direction, ExpandRequest, Expansion
-from groundwire_server.domain.search.search import Filter
+from groundwire_server.domain.graph.paths import Paths, PathsRequest
+from groundwire_server.domain.search.search import NO_FILTER, Filter
 from support.builds import Stages
 from support.calls import PlainEngine, never_stop
 from support.engines import engine_over
@@ -93,7 +98,7 @@ def walk(
     repositories: Sequence[str],
     tags: Sequence[str] = (),
     depth: int = 1,
-    filter_: Filter | None = None,
+    filter_: Filter = NO_FILTER,
 ) -> Expansion:
     return engine.expand(
         ExpandRequest(
@@ -105,7 +110,7 @@ def walk(
             max_nodes=200,
             edge_allowlist=("*",),
             direction=Direction.BOTH,
-            filter=filter_ or Filter(),
+            filter=filter_,
         ),
         never_stop,
     )
@@ -155,3 +160,107 @@ def test_the_edges_between_repositories_are_those_of_one_tree(team: Team) -> Non
     }
     assert between == {edge for edge in expected if edge[0].split("::")[0] != edge[1].split("::")[0]}
     assert {edge[2] for edge in between} == set(BETWEEN)
+
+
+def test_a_walk_goes_on_behind_an_edge_to_another_repository(team: Team) -> None:
+    (asks,) = (id_ for id_ in ids(team.data, "shop") if id_.endswith(".Stock"))
+    (answers,) = (id_ for id_ in ids(team.data, "stock") if id_.endswith("#answer"))
+    reached = {node.id: node.depth for node in walk(team.engine, [asks], ["shop", "stock"], depth=2).nodes}
+    assert reached[answers] == 2
+
+
+def test_paths_go_through_several_repositories(team: Team) -> None:
+    (asks,) = (id_ for id_ in ids(team.data, "shop") if id_.endswith(".Stock"))
+    (answers,) = (id_ for id_ in ids(team.data, "stock") if id_.endswith("#answer"))
+    assert [list(path.node_ids) for path in paths(team.engine, asks, answers, ["s*"]).paths] == [
+        [asks, answers.replace("#answer", "#countOf"), answers]
+    ]
+    assert not paths(team.engine, asks, answers, ["shop", "web"]).paths
+
+
+def test_a_filter_leaves_out_the_far_end(team: Team) -> None:
+    (asks,) = (id_ for id_ in ids(team.data, "shop") if id_.endswith(".Stock"))
+    assert crossing(walk(team.engine, [asks], ["shop", "stock"]))
+    filter_ = Filter(languages=("csharp",))
+    assert not crossing(walk(team.engine, [asks], ["shop", "stock"], filter_=filter_))
+
+
+def test_one_repository_has_no_such_edge(team: Team) -> None:
+    seeds = ids(team.data, "shop")
+    alone, among = walk(team.engine, seeds, ["shop"]), walk(team.engine, seeds, ["shop", "cart"])
+    assert not crossing(alone)
+    assert (alone.nodes, alone.edges) == (among.nodes, among.edges)
+
+
+SECRET = [AccessRule("*.go", NodeAccess(acl_tags=("depot",)))]
+OPEN = {**STOCK, "README.md": "# Stock\n"}
+
+
+def test_a_hidden_repository_or_node_has_no_influence(tmp_path: Path) -> None:
+    """A second handler of the same URL makes an edge less sure, but not for those who do not see it."""
+    with_hidden, without = Team(tmp_path / "with"), Team(tmp_path / "without")
+    for made in (with_hidden, without):
+        made.add("shop", SHOP)
+        made.add("stock", STOCK)
+    with_hidden.add("store", OPEN, SECRET)
+    without.add("store", {"README.md": OPEN["README.md"]})
+    seeds = ids(with_hidden.data, "shop")
+    scopes = ["s*"]
+    assert walk(with_hidden.engine, seeds, scopes) == walk(without.engine, seeds, scopes)
+    sure, guessed = (
+        {edge[3] for edge in crossing(walk(with_hidden.engine, seeds, scopes, tags)) if edge[2] == "Requests"}
+        for tags in ([], ["depot"])
+    )
+    assert sure == {float(np.float32(0.9))}
+    assert guessed == {0.5}
+
+
+def test_who_does_not_see_the_node_that_asks_sees_nothing_of_the_edge(tmp_path: Path) -> None:
+    with_hidden, without = Team(tmp_path / "with"), Team(tmp_path / "without")
+    hidden = [AccessRule("Orders.cs", NodeAccess(acl_tags=("depot",)))]
+    rest = {path: text for path, text in SHOP.items() if path != "Orders.cs"}
+    for made, files, access in ((with_hidden, SHOP, hidden), (without, rest, [])):
+        made.add("shop", files, access)
+        made.add("stock", STOCK)
+    seeds = ids(without.data, "stock")
+    assert walk(with_hidden.engine, seeds, ["s*"], depth=3) == walk(without.engine, seeds, ["s*"], depth=3)
+    assert crossing(walk(with_hidden.engine, seeds, ["s*"], ["depot"]))
+
+
+def test_damaged_ends_are_named_and_an_index_without_them_has_no_such_edges(tmp_path: Path) -> None:
+    made = Team(tmp_path)
+    made.add("shop", SHOP)
+    made.add("stock", STOCK)
+    made.add("notes", {"README.md": "# Notes\n"})
+    seeds = ids(made.data, "shop")
+    directory = IndexStore(made.data).directory(Scope("stock", "main", "v1"))
+    assert not (IndexStore(made.data).directory(Scope("notes", "main", "v1")) / ENDS_FILE).exists()
+    assert not crossing(walk(made.engine, seeds, ["shop", "notes"]))
+    content = (directory / ENDS_FILE).read_bytes()
+    (directory / ENDS_FILE).write_bytes(content.replace(b"reserve", b"reverse"))
+    with pytest.raises(PreconditionError) as caught:
+        walk(made.engine, seeds, ["shop", "stock"])
+    assert caught.value.reason is Reason.INDEX_DAMAGED
+    assert ENDS_FILE in str(caught.value)
+    assert walk(made.engine, ids(made.data, "stock"), ["stock"]).nodes
+    (directory / ENDS_FILE).unlink()
+    with pytest.raises(PreconditionError):
+        walk(made.engine, seeds, ["shop", "stock"])
+
+
+def paths(engine: PlainEngine, from_id: str, to_id: str, repositories: Sequence[str]) -> Paths:
+    return engine.find_paths(
+        PathsRequest(
+            scope=Scope("", ""),
+            scopes=tuple(Scope(repository, "main") for repository in repositories),
+            access=AccessContext(),
+            from_ids=(from_id,),
+            to_ids=(to_id,),
+            max_nodes=200,
+            max_hops=4,
+            max_paths=4,
+            edge_allowlist=("*",),
+            direction=Direction.OUTGOING,
+        ),
+        never_stop,
+    )

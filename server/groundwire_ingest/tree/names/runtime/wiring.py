@@ -373,9 +373,9 @@ class Messages:
         return self._table.enclosing_type(self._table.owner_of(number)) is not None
 
 
-def _base_names(bases: Iterable[str]) -> frozenset[str]:
-    """The plain names of base types."""
-    return frozenset(head(base).rpartition(".")[2] for base in bases)
+def _base_names(bases: Iterable[str]) -> tuple[str, ...]:
+    """The plain names of base types, sorted."""
+    return tuple(sorted({head(base).rpartition(".")[2] for base in bases}))
 
 
 def _taken(type_name: str) -> Iterator[str]:
