@@ -161,7 +161,9 @@ class ChunkCutter:
         for inner in place.inner:
             if inner.first_row > row:
                 yield from self._own(row, inner.first_row - 1)
-            if inner.declared is not None:
+            if inner.declared is not None and inner.is_short_variable:
+                yield from self._own(max(inner.first_row, inner.declared.statement_row), inner.last_row)
+            elif inner.declared is not None:
                 yield signature_span(self._parsed, inner.declared)
             row = inner.last_row + 1
         yield from self._own(row, place.last_row)

@@ -137,6 +137,8 @@ class FamilyEdges:
                 for other, confidence in self._inheritance.dispatched(scope, call, number, self._bound):
                     at_most = min(called.confidence, confidence)
                     edges.note(call.from_key, self._key(other), "Calls", call.line, at_most)
+            for number, confidence in self._uses.passed(scope, call.receiver):
+                edges.note(call.from_key, self._key(number), "References", call.line, confidence)
             for number, confidence in self._field_functions.called(scope, call):
                 edges.note(call.from_key, self._key(number), "Calls", call.line, confidence)
             for message, confidence in self._messages.sent(scope, call, sends_beside=call.from_key in sending):
@@ -157,6 +159,9 @@ class FamilyEdges:
             for edge_type, number, confidence in self._uses.of(first + reference.scope, reference):
                 edges.note(reference.from_key, self._key(number), edge_type, reference.line, confidence)
                 used.add(number)
+            passed = self._uses.passed(first + reference.scope, reference.name.rpartition(".")[0])
+            for number, confidence in passed if reference.role == "value" else ():
+                edges.note(reference.from_key, self._key(number), "References", reference.line, confidence)
             settings = self._rules.settings(file, reference.name)
             for number in settings:
                 confidence = WILDCARD if len(settings) == 1 else GUESSED
