@@ -17,14 +17,12 @@ MAX_SYMBOL_CHARACTERS = 500
 class Declared:
     """A declaration: its node, the row (0-based) where its comments and decorators start, and its names.
 
-    `parent` is the declaration around it; `symbol` is qualified by namespaces, parents and owner. `statement_row` is the
-    row below the comments, where the statement starts: that of `var (` for the first variable of a group.
+    `parent` is the declaration around it; `symbol` is qualified by namespaces, parents and owner.
     """
 
     node: Node
     shape: Shape
     first_row: int
-    statement_row: int
     symbol: str
     parent: "Declared | None"
 
@@ -48,16 +46,12 @@ class ParsedFile:
 
 @dataclass(frozen=True, slots=True)
 class _Container:
-    """A node whose children may be declarations.
-
-    `first_row` and `statement_row` are set where it is itself part of the first one.
-    """
+    """A node whose children may be declarations; `first_row` is set where it is itself part of the first one."""
 
     node: Node
     parent: Declared | None
     namespace: str
     first_row: int | None = None
-    statement_row: int | None = None
     depth: int = 0
 
 
@@ -83,16 +77,15 @@ def outline(syntax: Syntax, root: Node) -> tuple[Declared, ...]:
 
 def _scan(syntax: Syntax, container: _Container) -> Iterator[Declared | _Container]:
     """The declarations among the children of one container, and those that are containers in turn."""
-    namespace, first_row, statement_row = container.namespace, container.first_row, container.statement_row
+    namespace, first_row = container.namespace, container.first_row
     for child, row in _with_leading(syntax, container.node.children):
         start = row if first_row is None else min(first_row, row)
-        statement = child.start_point.row if statement_row is None else statement_row
         shape, opened = syntax.shape(child), syntax.namespace(child)
         if shape is not None:
-            first_row = statement_row = None
+            first_row = None
             outer = container.parent.symbol if container.parent else namespace
             symbol = ".".join(filter(None, (outer, shape.owner, shape.name)))
-            yield Declared(child, shape, start, statement, symbol, container.parent)
+            yield Declared(child, shape, start, symbol, container.parent)
         elif opened is not None:
             inner = ".".join(filter(None, (namespace, opened)))
             body = child.child_by_field_name("body")
@@ -101,9 +94,9 @@ def _scan(syntax: Syntax, container: _Container) -> Iterator[Declared | _Contain
             else:
                 yield _Container(body, container.parent, inner, depth=container.depth + 1)
         elif child.type in syntax.transparent or child.type == "ERROR":
-            first_row = statement_row = None
-            rows = (start, statement) if child.type in syntax.wrappers else (None, None)
-            yield _Container(child, container.parent, namespace, *rows, depth=container.depth + 1)
+            first_row = None
+            lead = start if child.type in syntax.wrappers else None
+            yield _Container(child, container.parent, namespace, lead, container.depth + 1)
 
 
 def _with_leading(syntax: Syntax, children: Sequence[Node]) -> Iterator[tuple[Node, int]]:

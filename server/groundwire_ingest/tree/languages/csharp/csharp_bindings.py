@@ -179,7 +179,8 @@ _VALUED = (
     *("argument", "return_statement", "assignment_expression", "member_access_expression", "variable_declarator"),
     *("arrow_expression_clause", "switch_expression_arm", "expression_element", "initializer_expression"),
     *("conditional_expression", "binary_expression", "cast_expression", "parenthesized_expression"),
-    *("interpolation", "constant_pattern", "attribute_argument", "prefix_unary_expression"),
+    *("interpolation", "constant_pattern", "attribute_argument", "prefix_unary_expression", "array_rank_specifier"),
+    *("parameter", "if_statement", "while_statement", "for_statement", "foreach_statement", "yield_statement"),
 )
 # Where values are that a node of the grammar passes on; elsewhere it is the first part.
 _VALUES_OF = {
@@ -187,6 +188,8 @@ _VALUES_OF = {
     "conditional_expression": ("consequence", "alternative"),
     "cast_expression": ("value",),
     "switch_expression_arm": (LAST,),
+    **dict.fromkeys(("if_statement", "while_statement", "for_statement"), ("condition",)),
+    "foreach_statement": ("right",),
 }
 _NAMES = frozenset({"identifier", "member_access_expression"})
 _PREDEFINED = frozenset({"predefined_type", "implicit_type"})
@@ -216,12 +219,12 @@ def _valued(node: Node) -> Iterator[Node | None]:
         case "member_access_expression":
             is_called = node.parent is not None and node.parent.type == "invocation_expression"
             yield None if is_called else node
-        case "variable_declarator":
+        case "variable_declarator" | "parameter":
             value = last_child(node)
             yield None if value == node.child_by_field_name("name") else value
         case "binary_expression":
             yield from map(node.child_by_field_name, ("left", "right"))
-        case "initializer_expression":
+        case "initializer_expression" | "interpolation":
             yield from node.named_children
         case kind:
             yield from (field_of(node, field) for field in _VALUES_OF.get(kind, (FIRST,)))

@@ -36,7 +36,7 @@ class GoSyntax(Syntax):
         "const_spec": "value",
     }
     transparent = frozenset({*_DECLARATIONS, "var_spec_list"})
-    wrappers = _DECLARATIONS
+    wrappers = frozenset({"type_declaration"})
     leading = frozenset({"comment"})
     headers = frozenset({"package_clause", "import_declaration"})
     members: ClassVar[Mapping[str, tuple[str, str]]] = {
