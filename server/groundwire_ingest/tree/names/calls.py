@@ -231,9 +231,10 @@ class Uses:
         segments = path.split(".")
         for count, segment in enumerate(segments, 1):
             resolved = self.value(scope, ".".join(segments[:count])) if segment in self._names else None
-            for number in resolved.numbers if resolved is not None and len(resolved.numbers) <= MAX_FAN_OUT else ():
-                if self._table.is_variable_with_node(number):
-                    yield number, resolved.confidence if len(resolved.numbers) == 1 else GUESSED
+            numbers = resolved.numbers if resolved is not None else ()
+            confidence = resolved.confidence if resolved is not None else 0.0
+            for number in filter(self._table.is_variable_with_node, numbers if len(numbers) <= MAX_FAN_OUT else ()):
+                yield number, confidence if len(numbers) == 1 else min(confidence, GUESSED)
 
     def _named(self, scope: int, name: str) -> Found | None:
         """The module of the tree that a string names by its full name, or what the string names in it."""

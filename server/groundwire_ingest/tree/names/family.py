@@ -65,6 +65,7 @@ class FamilyEdges:
             self._add_imports(file, edges)
             used = self._add_bases(file, edges) | self._add_calls(file, edges) | self._add_references(file, edges)
             used |= self._variable_types(file)
+            self._add_passed(file, edges)
             self._add_wiring(file, edges)
             self._add_namespace_imports(file, used, edges)
             self._add_members(file, edges)
@@ -137,8 +138,6 @@ class FamilyEdges:
                 for other, confidence in self._inheritance.dispatched(scope, call, number, self._bound):
                     at_most = min(called.confidence, confidence)
                     edges.note(call.from_key, self._key(other), "Calls", call.line, at_most)
-            for number, confidence in self._uses.passed(scope, call.receiver):
-                edges.note(call.from_key, self._key(number), "References", call.line, confidence)
             for number, confidence in self._field_functions.called(scope, call):
                 edges.note(call.from_key, self._key(number), "Calls", call.line, confidence)
             for message, confidence in self._messages.sent(scope, call, sends_beside=call.from_key in sending):
@@ -151,6 +150,19 @@ class FamilyEdges:
                 edges.note(call.from_key, self._key(pair[1]), "Registers", call.line, WILDCARD)
         return used
 
+    def _add_passed(self, file: int, edges: FileEdges) -> None:
+        """Adds the edges to constants and variables that paths go through: `ErrClosed` of `ErrClosed.Error()`."""
+        first, facts = self._table.module_of(file), self._table.files[file]
+        calls = ((call.from_key, call.scope, call.receiver, call.line) for call in facts.calls)
+        read = (
+            (reference.from_key, reference.scope, reference.name.rpartition(".")[0], reference.line)
+            for reference in facts.references
+            if reference.role == "value"
+        )
+        for from_key, scope, path, line in (*calls, *read):
+            for number, confidence in self._uses.passed(first + scope, path):
+                edges.note(from_key, self._key(number), "References", line, confidence)
+
     def _add_references(self, file: int, edges: FileEdges) -> set[int]:
         """Adds the edges for names that are used without being called, and returns what they lead to."""
         used: set[int] = set()
@@ -159,9 +171,6 @@ class FamilyEdges:
             for edge_type, number, confidence in self._uses.of(first + reference.scope, reference):
                 edges.note(reference.from_key, self._key(number), edge_type, reference.line, confidence)
                 used.add(number)
-            passed = self._uses.passed(first + reference.scope, reference.name.rpartition(".")[0])
-            for number, confidence in passed if reference.role == "value" else ():
-                edges.note(reference.from_key, self._key(number), "References", reference.line, confidence)
             settings = self._rules.settings(file, reference.name)
             for number in settings:
                 confidence = WILDCARD if len(settings) == 1 else GUESSED

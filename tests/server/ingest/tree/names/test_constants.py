@@ -214,7 +214,8 @@ def test_go_definitions_for_several_systems(edges_of: EdgesOf) -> None:
     ],
 )
 def test_python_references(edges_of: EdgesOf, text: str, expected: dict[str, float]) -> None:
-    limits = "import os\n\nMOST = 3\ndb = Database()\nif os.name:\n    FEW = 1\n    _own = 1\nelse:\n    FEW = 2\n    _own = 2\n"
+    limits = "import os\n\nMOST = 3\ndb = Database()\n"
+        "if os.name:\n    FEW = 1\n    _own = 1\nelse:\n    FEW = 2\n    _own = 2\n"
     assert ends(edges_of, {"limits.py": limits, "a.py": text}, "a.py#f") == expected
 
 
@@ -287,7 +288,8 @@ def test_csharp_references_in_derived_types(edges_of: EdgesOf, body: str, is_use
 def test_a_field_that_is_a_constant_keeps_its_type(edges_of: EdgesOf) -> None:
     files = {
         "Clock.cs": (
-            "class Clock\n{\n    public static readonly Clock Shared = new Clock(\n        1,\n        2,\n        3);\n"
+            "class Clock\n{\n"
+            "    public static readonly Clock Shared = new Clock(\n        1,\n        2,\n        3);\n"
             "    public void Tick()\n    {\n        Run(1);\n    }\n}\n"
         ),
         "A.cs": "class A\n{\n    void F()\n    {\n        Clock.Shared.Tick();\n    }\n}\n",
