@@ -214,8 +214,10 @@ def test_go_definitions_for_several_systems(edges_of: EdgesOf) -> None:
     ],
 )
 def test_python_references(edges_of: EdgesOf, text: str, expected: dict[str, float]) -> None:
-    limits = "import os\n\nMOST = 3\ndb = Database()\n"
+    limits = (
+        "import os\n\nMOST = 3\ndb = Database()\n"
         "if os.name:\n    FEW = 1\n    _own = 1\nelse:\n    FEW = 2\n    _own = 2\n"
+    )
     assert ends(edges_of, {"limits.py": limits, "a.py": text}, "a.py#f") == expected
 
 
