@@ -217,7 +217,10 @@ class Uses:
         if resolved is None:
             return
         bodies = self._lookup.rules.bodies
-        meant = (other for number in resolved.numbers for other in self._table.alternatives(number))
+        written = resolved.numbers
+        if reference.role == "value":  # in TypeScript a type and a variable may have one name
+            written = tuple(filter(self._table.is_variable_with_node, written)) or written
+        meant = (other for number in written for other in self._table.alternatives(number))
         named = dict.fromkeys(body for number in meant for body in bodies(number) or (number,))
         numbers = self._table.nearest(self._table.file_of(scope), tuple(named))
         names_module = reference.role == "string" and ":" not in reference.name

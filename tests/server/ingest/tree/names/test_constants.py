@@ -243,6 +243,14 @@ def test_script_references(edges_of: EdgesOf, text: str, expected: dict[str, flo
     assert ends(edges_of, {**files, "a.ts": text}, "a.ts#f") == expected
 
 
+def test_a_variable_and_a_type_of_one_name(edges_of: EdgesOf) -> None:
+    files = {
+        "kind.ts": "export const Kind = { A: 'a' } as const;\nexport type Kind = (typeof Kind)[keyof typeof Kind];\n",
+        "a.ts": "import { Kind } from './kind';\nexport function f() {\n  return Kind.A;\n}\n",
+    }
+    assert ends(edges_of, files, "a.ts#f") == {"kind.ts#Kind": 1.0}
+
+
 @pytest.mark.parametrize(
     ("member", "is_used"),
     [
