@@ -86,8 +86,9 @@ class GoSyntax(Syntax):
         return tuple(text for text in map(text_of, names) if text != "_")[1:]
 
     def is_shared(self, node: Node, name: str) -> bool:
-        """The files of a package use all variables and constants of each other."""
-        return True
+        """What is exported, and error values, which the files of a package return to each other."""
+        names = (name, *self.generated_names(node))
+        return any(item[:1].isupper() for item in names) or name.startswith("err")
 
     def bases(self, node: Node) -> tuple[str, ...]:
         """The types that a struct or an interface embeds, or the one that a type is defined as."""

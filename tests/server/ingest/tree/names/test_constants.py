@@ -24,6 +24,8 @@ var (
 
 const MaxRetries = 3
 
+var cache = errors.New
+
 type Role int
 
 const (
