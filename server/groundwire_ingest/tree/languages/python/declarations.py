@@ -22,8 +22,8 @@ _SETTINGS = frozenset(
     TIME_ZONE USE_I18N USE_TZ WSGI_APPLICATION""".split()
 )
 _MIN_SETTINGS = 2
-# Functions that make what each file has for itself: loggers, type parameters, the model of users.
-_OF_ONE_FILE = frozenset("getLogger get_logger TypeVar TypeVarTuple ParamSpec get_user_model".split())
+# What makes the things that each file has for itself: loggers, type parameters, the model of users, template tags.
+_OF_ONE_FILE = frozenset("getLogger get_logger TypeVar TypeVarTuple ParamSpec get_user_model Library".split())
 _NOT_IMPLEMENTED = "raiseNotImplementedError"
 
 

@@ -89,6 +89,7 @@ def test_a_file_keeps_the_lines_of_short_constants_without_their_comments(analys
         ("logger = logging.getLogger(__name__)", False),
         ("T = TypeVar('T', bound=int)", False),
         ("User = get_user_model()", False),
+        ("register = template.Library()", False),
         ("def f():\n    LIMIT = 3", False),
         ("class A:\n    LIMIT = 3", False),
     ],
