@@ -72,7 +72,8 @@ class FamilyEdges:
             for from_key, to_key, line, confidence in self._callbacks.kept(file):
                 edges.note(from_key, to_key, "RunBy", line, confidence)
             for served in self._served[file]:
-                edges.note(served.from_key, served.handler_key, "Routes", served.line, served.confidence)
+                for from_key in filter(None, (served.from_key, served.router_key)):
+                    edges.note(from_key, served.handler_key, "Routes", served.line, served.confidence)
             yield from edges.sorted()
             yield from self._mappings(file)
         yield from declared_edges(self._rules)
