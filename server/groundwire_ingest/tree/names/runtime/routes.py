@@ -91,8 +91,9 @@ class Routes:
                 router_key = self._router_key(file, holder) if holder is not None else ""
                 for prefix in self._prefixes_of(holder, _MAX_MOUNT_STEPS) if holder is not None else ("",):
                     pattern, at = url_path(prefix + route.pattern), (route.from_key, facts.path, route.line)
-                    rest = (confidence, within, name, is_open, router_key)
-                    yield Served(pattern, method, key, *at, facts.is_test, *rest)
+                    yield Served(
+                        pattern, method, key, *at, facts.is_test, confidence, within, name, is_open, router_key
+                    )
 
     def _router_key(self, file: int, holder: Holder) -> str:
         """The key of the variable that holds a router, where that is a node of the file."""
