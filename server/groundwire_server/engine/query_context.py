@@ -64,13 +64,13 @@ class QueryContext:
     def fill(self, ranked: Ranked) -> QueryContent:
         """The matches for the final list, in its order."""
         matching = self._without_texts(ranked.rows)
-        kept = [
-            replace(match, scores=_stage_scores(ranked, position))
-            for match, position in zip(matching, ranked.order.tolist(), strict=True)
-            if self._fits(match)
-        ]
+        fitting = [place for place, match in enumerate(matching) if self._fits(match)]
+        kept, positions = [matching[place] for place in fitting], ranked.order[fitting].tolist()
         services = self._services(kept) if self._request.expand_graph else ()
-        matches = self._with_texts([replace(match, rank=rank) for rank, match in enumerate(kept, start=1)])
+        matches = [
+            replace(match, rank=rank, scores=_stage_scores(ranked, position))
+            for rank, (match, position) in enumerate(zip(self._with_texts(kept), positions, strict=True), start=1)
+        ]
         neighbors = self._with_texts(self._neighbors(kept, matching)) if self._request.include_neighbors else []
         return QueryContent((*matches, *neighbors), services, self._truncated, sum(self._returned.values()))
 
