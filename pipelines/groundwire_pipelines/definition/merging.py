@@ -9,7 +9,7 @@ from pydantic import JsonValue
 from groundwire_configuration.located_values import Located, Origin
 from groundwire_pipelines.definition.model import StepDefinition
 from groundwire_pipelines.definition.search_path import PipelineSearch
-from groundwire_pipelines.definition.sources import PipelineSource, StepSource, is_transition
+from groundwire_pipelines.definition.sources import PipelineSource, StepSource
 from groundwire_pipelines.errors import DefinitionError, Problem
 
 
@@ -69,7 +69,7 @@ def merge(chain: Sequence[PipelineSource], overrides: Mapping[str, Located]) -> 
     for key, value in settings.items():
         _collect_origins(f"settings.{key}", value, origins)
     for step_id, step in steps.items():
-        origins[f"steps.{step_id}"] = step.origin
+        origins[f"steps.{step_id}"] = step.definition.origin
         for key, value in step.keys.items():
             _collect_origins(f"steps.{step_id}.{key}", value, origins)
     child = chain[-1]
@@ -78,7 +78,7 @@ def merge(chain: Sequence[PipelineSource], overrides: Mapping[str, Located]) -> 
         description=child.description,
         origin=child.origin,
         settings={key: value.plain() for key, value in settings.items()},
-        steps={step_id: _step(step_id, step) for step_id, step in steps.items()},
+        steps={step_id: step.definition for step_id, step in steps.items()},
         origins=origins,
         files=tuple(dict.fromkeys(source.path for source in reversed(chain))),
         prompts=tuple(
@@ -86,7 +86,7 @@ def merge(chain: Sequence[PipelineSource], overrides: Mapping[str, Located]) -> 
                 folder for source in reversed(chain) for folder in (source.path.parent / "prompts", *source.prompts)
             )
         ),
-        replaced={step_id: _step(step_id, step) for step_id, step in replaced.items()},
+        replaced={step_id: step.definition for step_id, step in replaced.items()},
     )
 
 
@@ -113,14 +113,3 @@ def _collect_origins(path: str, value: Located, origins: dict[str, Origin]) -> N
     elif isinstance(value.value, tuple):
         for number, item in enumerate(value.value):
             _collect_origins(f"{path}.{number}", item, origins)
-
-
-def _step(step_id: str, step: StepSource) -> StepDefinition:
-    plain = {key: value.plain() for key, value in step.keys.items()}
-    return StepDefinition(
-        id=step_id,
-        action=str(plain.pop("action")),
-        raw={key: value for key, value in plain.items() if key != "id" and not is_transition(key)},
-        transitions={key: str(target) for key, target in plain.items() if is_transition(key)},
-        origin=step.origin,
-    )
