@@ -239,7 +239,7 @@ def fetched(
 ) -> FetchNodeTextsResponse:
     """A fetch's answer, its sums included."""
     kept = list(texts)
-    tokens, characters = sum(one.token_count for one in kept), sum(len(one.text) for one in kept)
+    tokens, characters = sum(text.token_count for text in kept), sum(len(text.text) for text in kept)
     return FetchNodeTextsResponse(texts=kept, skipped=skipped, used_tokens=tokens, used_chars=characters, index=index)
 
 
