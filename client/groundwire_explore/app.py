@@ -18,6 +18,7 @@ from starlette.staticfiles import StaticFiles
 
 from groundwire.printable_text import printable
 from groundwire_explore.describing import short_name
+from groundwire_explore.exact_search import ExactMatches
 from groundwire_explore.gathering import GatheredEvidence
 from groundwire_explore.guard import Guard, holds_key
 from groundwire_explore.pages import FIELDS, Explorer, Page, Settings
@@ -27,7 +28,7 @@ from groundwire_explore.results import Results
 __all__ = ["Settings", "make_app"]
 
 _STATIC = Path(__file__).parent / "static"
-_PATHS = ("/", "/evidence", "/map", "/compare", "/versions", "/node", "/indexes", "/run")
+_PATHS = ("/", "/evidence", "/exact", "/map", "/compare", "/versions", "/node", "/indexes", "/run")
 
 
 def _visible(value: object) -> object:
@@ -51,6 +52,7 @@ _templates = Environment(
 _templates.tests["problem"] = lambda value: isinstance(value, Problem)
 cast("dict[str, object]", _templates.filters).update(short=short_name, exact=_exact)
 _templates.tests["evidence"] = lambda value: isinstance(value, GatheredEvidence)
+_templates.tests["exact"] = lambda value: isinstance(value, ExactMatches)
 _templates.tests["results"] = lambda value: isinstance(value, Results)
 
 

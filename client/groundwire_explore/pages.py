@@ -10,6 +10,7 @@ from groundwire.printable_text import printable
 from groundwire_client import AsyncGroundwireClient, EdgeDirection, FusionMode, IndexVersion, Retriever, choices
 from groundwire_client.cli import scope_name
 from groundwire_explore.describing import short_name
+from groundwire_explore.exact_search import ExactMatches, find_lines
 from groundwire_explore.exports import markdown, mermaid_graph
 from groundwire_explore.gathering import GatheredEvidence, gather
 from groundwire_explore.graph_drawing import draw_graph
@@ -17,6 +18,7 @@ from groundwire_explore.neighbourhood import around
 from groundwire_explore.overview import overview
 from groundwire_explore.parameters import (
     MODES,
+    ExactSearch,
     FolderPlace,
     Gathering,
     Neighbourhood,
@@ -101,6 +103,7 @@ class Explorer:
         view_of_path = {
             "/": self.ask,
             "/evidence": self.evidence,
+            "/exact": self.exact,
             "/map": self.map,
             "/compare": self.compare,
             "/versions": self.versions,
@@ -138,6 +141,23 @@ class Explorer:
             else f"{len(answer.passages)} {'passage' if len(answer.passages) == 1 else 'passages'}."
         )
         return Page("evidence.html", f"{printable(question.q)[:60]} · Evidence", status, {**values, "answer": answer})
+
+    async def exact(self, pairs: Pairs) -> Page:
+        """A text or a regular expression, and the lines that it matches."""
+        question, how = read(Question, pairs), read(ExactSearch, pairs)
+        values = {**await self._place(question), "question": question, "how": how, "answer": None}
+        if not question.q:
+            return Page("exact.html", "Exact search", "Enter a text.", values)
+        answer: ExactMatches | Problem = _NO_INDEX
+        if names := [name for name in (str(values["scope"]), *question.also) if name]:
+            scopes = [index_scope(name) for name in dict.fromkeys(names)]
+            answer = await attempted(find_lines(self.client, scopes, question.q, how))
+        status = (
+            answer.title
+            if isinstance(answer, Problem)
+            else f"{answer.line_count} {'line' if answer.line_count == 1 else 'lines'}."
+        )
+        return Page("exact.html", f"{printable(question.q)[:60]} · Exact", status, {**values, "answer": answer})
 
     async def map(self, pairs: Pairs) -> Page:
         """A folder as a drawing of what is in it."""

@@ -131,6 +131,28 @@ class Gathering(Narrowing):
         return self.model_dump(exclude={"phrasings"}) != Gathering().model_dump(exclude={"phrasings"})
 
 
+class ExactSearch(Narrowing):
+    """How lines are searched for.
+
+    Attributes:
+        regex: True if the pattern is a regular expression.
+        ignore_case: True if letters match in either case.
+        whole_words: True if a match begins and ends with a word.
+        lines: The most lines to show.
+    """
+
+    regex: bool = False
+    ignore_case: bool = False
+    whole_words: bool = False
+    lines: Annotated[int, Field(ge=1, le=1_000)] = 100
+
+    @property
+    def is_refined(self) -> bool:
+        """True if anything but how the pattern is read differs from the defaults."""
+        always_shown = {"regex", "ignore_case", "whole_words"}
+        return self.model_dump(exclude=always_shown) != ExactSearch().model_dump(exclude=always_shown)
+
+
 class Side(Search):
     """One of two searches.
 

@@ -108,6 +108,8 @@ def index(
         if path.suffix.lower() in SUFFIXES and not path.is_dir():
             given = (repository, branch, embedder, exclude, skip_dangling_edges)
             repositories = _listed(path, says_more=any(given))
+            if watch and (of_git := [each.name for each in repositories if each.git_source]):
+                fail(f"--watch needs folders of files, and no Git repositories: {', '.join(of_git)}", EXIT_USAGE)
         else:
             if not (repository and branch):
                 fail("--repository and --branch must be given, except with a YAML file of repositories", EXIT_USAGE)
@@ -152,13 +154,14 @@ def _index_all(
 ) -> None:
     """Indexes one after the other; ends the command with an error once all were tried, if any of them failed."""
     from groundwire_cli.build_report import print_outcome
-    from groundwire_ingest.repositories.indexing import version_name
+    from groundwire_ingest.repositories.indexing import version_name, with_files
 
     failed: list[str] = []
     for each in repositories:
         name = version or version_name()
         try:
-            outcome = indexer.index(each, name, always=bool(version), activate=activate)
+            with with_files(each) as repository_in_folder:
+                outcome = indexer.index(repository_in_folder, name, always=bool(version), activate=activate)
         except (OperatorError, OSError) as error:
             if len(repositories) == 1:
                 raise

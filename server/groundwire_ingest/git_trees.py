@@ -41,9 +41,14 @@ class GitTree:
         return f"{self.address} at {self.commit[:_SHORT_COMMIT]}"
 
 
+def is_address(source: str) -> bool:
+    """True for the address of a Git repository, such as `https://github.com/pallets/flask` or `git@host:shop.git`."""
+    return _ADDRESS.fullmatch(source) is not None
+
+
 def is_git_repository(source: str, ref: str) -> bool:
     """True for the address of a Git repository and for the folder of a bare one; with a `ref`, for any with `.git`."""
-    if _ADDRESS.fullmatch(source):
+    if is_address(source):
         return True
     folder = Path(source)
     is_bare = all((folder / name).exists() for name in ("HEAD", "objects", "refs"))
@@ -53,7 +58,7 @@ def is_git_repository(source: str, ref: str) -> bool:
 def repository_name(source: str) -> str:
     """The name of the repository at an address or in a folder, such as `flask`."""
     last = source.rstrip("/").rpartition("/")[2].rpartition(":")[2]
-    if not _ADDRESS.fullmatch(source):
+    if not is_address(source):
         last = Path(source).resolve().name  # also of `.` and `..`
     return last.removesuffix(".git") or "repository"
 
@@ -69,7 +74,7 @@ def git_tree(source: str, ref: str) -> Iterator[GitTree]:
     with TemporaryDirectory(prefix="groundwire-git-") as name:
         workspace = Path(name)
         git = _Git(workspace / "objects", source, address)
-        if _ADDRESS.fullmatch(source):
+        if is_address(source):
             commit, branch = git.fetch(ref)
         else:
             commit, branch = git.resolve(ref)

@@ -35,9 +35,12 @@ FILES: Mapping[str, str] = {
     ),
     "src/Counter.razor": "@code {\n    // what is taxed\n    private int tax = 1;\n\n    void Add() => tax++;\n}\n",
     "src/app.py": "import os\n\nTAX = 19\n\n\ndef rate(net):\n    return net * TAX\n\n\n# the end: tax",
+    "src/many.txt": "".join(
+        f"a line{' of tax' if number % 97 == 0 else ''} in a file of many: {'words ' * 12}\n" for number in range(500)
+    ),
     "src/wide.txt": f"short\n{'x' * 700} tax {'y' * 700}\n",
 }
-"""A tree with lines between nodes, two kinds of line ends, a long line, and a file without a last line end."""
+"""A tree with lines between nodes, two kinds of line ends, a long line, no line end at the end, and a large file."""
 HIDDEN = "secret/Margin.cs"
 
 

@@ -14,7 +14,7 @@ from groundwire_client._helpers import scope_name
 from groundwire_client.cli._call_options import CallOptions
 from groundwire_client.cli._command_signatures import with_options
 from groundwire_client.cli._filter_options import FilterOptions
-from groundwire_client.cli._parts import footer, show, versions
+from groundwire_client.cli._parts import footer, indexes, show
 
 
 @with_options(FilterOptions, CallOptions)
@@ -58,7 +58,7 @@ def print_lines(_: IndexScope, response: SearchTextResponse) -> None:
     remark = nothing if response.complete else f"shown are the first {len(response.matches)}; --max-matches shows more"
     if response.stopped:
         remark = f"{remark}; the search ended there, narrow it by --path or --language"
-    show([footer(counts, response.index or versions(response.scopes), remark)])
+    show([footer(counts, indexes(response), remark)])
 
 
 def _lines(match: LineMatch) -> Iterator[str]:

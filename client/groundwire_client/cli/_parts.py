@@ -8,7 +8,7 @@ from rich.text import Text
 
 from groundwire.printable_text import printable
 from groundwire.v1.query_pb2 import QueryResponse
-from groundwire.v1.retrieval_pb2 import SearchNodesResponse, SourceLocation
+from groundwire.v1.retrieval_pb2 import SearchNodesResponse, SearchTextResponse, SourceLocation
 from groundwire.v1.scope_pb2 import IndexScope
 from groundwire_client._helpers import scope_name, symbol_beside
 from groundwire_client._source_lines import FileNode
@@ -93,7 +93,7 @@ def scope_label(scope: IndexScope) -> str:
     return scope_name(scope.repository, scope.branch)
 
 
-def indexes(result: SearchNodesResponse | QueryResponse) -> str:
+def indexes(result: SearchNodesResponse | QueryResponse | SearchTextResponse) -> str:
     """The versions that answered: all of a few, else how many."""
     return result.index or versions(result.scopes)
 

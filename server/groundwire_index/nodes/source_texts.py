@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groundwire_index.nodes.node_table import NodeTable
+from groundwire_index.nodes.source_signatures import BlockSignatures, open_signatures, write_signatures
 from groundwire_index.store.files import map_array, write_array
 from groundwire_index.store.index_errors import IndexDamagedError
 
@@ -30,6 +31,7 @@ class SourceRuns:
 
     Attributes:
         content: The blob of all files.
+        signatures: Those of the blocks of `content`.
         starts: Where in `content` each run begins, in bytes.
         ends: Where each run ends, behind its last line feed.
         rows: The node that holds the lines of each run.
@@ -39,6 +41,7 @@ class SourceRuns:
     """
 
     content: memoryview
+    signatures: BlockSignatures
     starts: NDArray[np.int64]
     ends: NDArray[np.int64]
     rows: NDArray[np.int32]
@@ -53,6 +56,7 @@ class SourceRuns:
         kept = np.flatnonzero(is_selected.take(self.rows))
         return SourceRuns(
             self.content,
+            self.signatures,
             self.starts.take(kept),
             self.ends.take(kept),
             self.rows.take(kept),
@@ -72,6 +76,7 @@ def write_source_texts(directory: Path, nodes: NodeTable, texts: Mapping[str, st
                 numbers.extend((run.row, run.first_line, number, lines.path))
     write_array(directory / _STARTS, np.asarray(starts, dtype=np.int64))
     write_array(directory / _NUMBERS, np.asarray(numbers, dtype=np.int32).reshape(-1, len(_COLUMNS)).T)
+    write_signatures(directory, map_array(directory / _CONTENT, np.uint8, (None,)))
 
 
 def open_source_texts(directory: Path) -> SourceRuns:
@@ -81,7 +86,7 @@ def open_source_texts(directory: Path) -> SourceRuns:
     content = map_array(directory / _CONTENT, np.uint8, (None,))
     if starts[0] != 0 or starts[-1] != len(content):
         raise IndexDamagedError(f"{_CONTENT}: has {len(content)} bytes; its runs end at {starts[-1]}")
-    return SourceRuns(content.data, starts[:-1], starts[1:], *numbers)
+    return SourceRuns(content.data, open_signatures(directory, len(content)), starts[:-1], starts[1:], *numbers)
 
 
 @dataclass(frozen=True, slots=True)

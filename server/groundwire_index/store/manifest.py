@@ -11,7 +11,7 @@ from pydantic import ConfigDict, TypeAdapter, ValidationError
 from groundwire_index.store.index_errors import IndexDamagedError
 
 FORMAT = "groundwire-index"
-FORMAT_VERSION = 8
+FORMAT_VERSION = 9
 MANIFEST_FILE = "manifest.json"
 CHECKSUM_FILE = "manifest.sha256"
 

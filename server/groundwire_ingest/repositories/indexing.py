@@ -3,6 +3,7 @@
 import hashlib
 import json
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -16,6 +17,8 @@ from groundwire_index.storage import Storage
 from groundwire_index.store.files import sha256
 from groundwire_index.store.index_errors import IndexDamagedError, VersionActiveError
 from groundwire_ingest.files_below import regular_files_below, sha256_below, size_below
+from groundwire_ingest.git_trees import git_tree, is_git_repository
+from groundwire_ingest.ingest_errors import IngestError
 from groundwire_ingest.recognise import is_tree, recognise
 from groundwire_ingest.records import SkippedFile
 from groundwire_ingest.repositories.repositories_file import Repository
@@ -133,6 +136,21 @@ class Indexer:
                 self._models[name] = load_embedder(name)
                 report(1, 1)
         return self._models[name]
+
+
+@contextmanager
+def with_files(repository: Repository) -> Iterator[Repository]:
+    """The repository with its files in a folder, until the context ends: those of a commit if it is one of Git.
+
+    Raises IngestError.
+    """
+    if not repository.git_source:
+        yield repository
+        return
+    if not is_git_repository(repository.git_source, repository.ref):
+        raise IngestError(f"{repository.git_source}: is no Git repository; leave out `ref`, or name one")
+    with git_tree(repository.git_source, repository.ref) as tree:
+        yield replace(repository, path=tree.folder, origin=tree.origin)
 
 
 def version_name() -> str:

@@ -11,6 +11,7 @@ from groundwire_configuration.yaml_model import StrictModel, read_model
 from groundwire_index.embedding.model_names import DEFAULT_MODEL
 from groundwire_index.nodes.node import NodeAccess
 from groundwire_index.scope import Scope, name_problem
+from groundwire_ingest.git_trees import is_address, is_git_repository
 from groundwire_ingest.ingest_errors import IngestError
 from groundwire_ingest.tree.access_rules import AccessRule, AccessRules
 from groundwire_ingest.tree.ignore import Exclusions
@@ -27,7 +28,8 @@ class Repository:
     """A source, the scope of its index, and how it is indexed.
 
     `embedder` is the name or path of a model, or NO_EMBEDDER. `exclude` and `access` are for source trees only.
-    `origin` says where the files of a tree come from, if that is no folder.
+    `origin` says where the files of a tree come from, if that is no folder. If `git_source` is not empty, the files are
+    those of its commit `ref`, and `path` is not there before `with_files` has written them.
     """
 
     path: Path
@@ -37,6 +39,8 @@ class Repository:
     access: tuple[AccessRule, ...] = ()
     skip_dangling_edges: bool = False
     origin: str = ""
+    git_source: str = ""
+    ref: str = ""
 
     @property
     def name(self) -> str:
@@ -95,6 +99,7 @@ class _Rule(StrictModel):
 
 class _Entry(StrictModel):
     path: _Text
+    ref: _Text = ""
     repository: _Name
     branch: _Name
     embedder: _Text = DEFAULT_MODEL
@@ -103,8 +108,11 @@ class _Entry(StrictModel):
     skip_dangling_edges: bool = False
 
     def repository_below(self, folder: Path) -> Repository:
+        source = self.path if is_address(self.path) else str(folder / self.path)
         return Repository(
-            path=folder / self.path,
+            path=Path(source),
+            git_source=source if self.ref or is_git_repository(source, self.ref) else "",
+            ref=self.ref,
             scope=Scope(self.repository, self.branch),
             embedder=self.embedder,
             exclude=self.exclude,

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from groundwire_index.nodes.source_signatures import BLOCK_BYTES, COVERED_BYTES
 from groundwire_index.nodes.source_texts import SourceRuns
 from groundwire_server.engine.linear_pattern import LinearPattern, Span
 from groundwire_server.execution.call import Checkpoint
@@ -58,7 +59,7 @@ class LineScan:
     def lines(self, checkpoint: Checkpoint) -> Iterator[MatchingLine]:
         """The matching lines in the order of the runs; with `multiline` the first line of each match."""
         numbers = _LineNumbers(self._runs)
-        for stretch in self._stretches():
+        for stretch in self._stretches_to_read():
             checkpoint()
             position, end = stretch.start, stretch.end - 1  # without the last line feed, behind which is no line
             while position <= end and (match := self._pattern.search(self._runs.content, position, end)) is not None:
@@ -107,20 +108,53 @@ class LineScan:
         runs = self._runs
         return bool(runs.starts[run] == runs.ends[run - 1] and runs.files[run] == runs.files[run - 1])
 
-    def _stretches(self) -> Iterator[Span]:
-        """The runs put together where nothing lies between them, each stretch of some megabytes at most.
+    def _stretches_to_read(self) -> Iterator[Span]:
+        """The stretches, or where the signatures leave blocks out, the lines in the other blocks.
 
+        A signature covers hidden texts too. So a block is left out only if all that its signature covers is visible:
+        otherwise the time of a search would depend on hidden texts.
+        """
+        starts, ends = self._stretches()
+        matching_blocks = _blocks_with(self._runs, self._pattern)
+        if matching_blocks is None:
+            yield from map(Span, starts.tolist(), ends.tolist())
+            return
+        blocks = np.union1d(matching_blocks, _blocks_with_hidden_texts(self._runs))
+        block_ends = (blocks + 1) * BLOCK_BYTES
+        first = np.searchsorted(block_ends, starts, side="right")
+        behind_last = np.searchsorted(block_ends - BLOCK_BYTES, ends, side="left")
+        for number in np.flatnonzero(first < behind_last).tolist():
+            stretch = Span(int(starts[number]), int(ends[number]))
+            yield from self._lines_in_blocks(stretch, blocks[first[number] : behind_last[number]])
+
+    def _lines_in_blocks(self, stretch: Span, blocks: NDArray[np.int64]) -> Iterator[Span]:
+        """The whole lines of a stretch that are in some blocks at least in part, put together where they touch."""
+        start = end = stretch.start
+        for block in blocks.tolist():
+            first, last = max(stretch.start, block * BLOCK_BYTES), min(stretch.end, (block + 1) * BLOCK_BYTES) - 1
+            if first >= end:
+                if start < end:
+                    yield Span(start, end)
+                start = max(end, _line_start(self._runs.content, first, stretch))
+            if last >= end:
+                end = _line_end(self._runs.content, last, stretch) + 1
+        yield Span(start, end)
+
+    def _stretches(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Where the stretches begin, and where they end.
+
+        They are the runs put together where nothing lies between them, each of some megabytes at most.
         A match may hold several lines with `multiline`: then a stretch is within one file, and has any size.
         """
         runs = self._runs
         if not len(runs.starts):
-            return
+            return runs.starts, runs.ends
         begins = runs.starts[1:] != runs.ends[:-1]
         begins |= np.diff(runs.files) > 0 if self._multiline else np.diff(runs.starts // self._stretch_bytes) > 0
         borders: NDArray[np.int64] = np.flatnonzero(begins) + 1
         starts = runs.starts.take(np.concatenate(([0], borders)))
         ends = runs.ends.take(np.concatenate((borders - 1, [len(runs.ends) - 1])))
-        yield from map(Span, starts.tolist(), ends.tolist())
+        return starts, ends
 
     def _line_around(self, position: int, within: Span) -> Span:
         """The line that a position is in, without its line feed."""
@@ -169,6 +203,31 @@ class _LineNumbers:
         self._number += bytes(self._runs.content[self._position : line_start]).count(_LINE_FEED)
         self._position = line_start
         return run, self._number
+
+
+def _blocks_with(runs: SourceRuns, pattern: LinearPattern) -> NDArray[np.int64] | None:
+    """The numbers of the blocks in which a match may have its required literal, ascending; None where all may."""
+    blocks: NDArray[np.int64] = np.empty(0, dtype=np.int64)
+    for literal in pattern.required_literals:
+        blocks_of_literal = runs.signatures.blocks_with(literal.encode(), ignore_case=pattern.ignore_case)
+        if blocks_of_literal is None:
+            return None
+        blocks = np.union1d(blocks, blocks_of_literal)
+    return blocks if pattern.required_literals else None
+
+
+def _blocks_with_hidden_texts(runs: SourceRuns) -> NDArray[np.int64]:
+    """The numbers of the blocks whose signatures cover a text that is in no run, ascending."""
+    size = len(runs.content)
+    gap_starts = np.concatenate(([0], runs.ends))
+    gap_ends = np.concatenate((runs.starts, [size]))
+    gaps = np.flatnonzero(gap_starts < gap_ends)
+    first = np.maximum(0, -((COVERED_BYTES - 1 - gap_starts[gaps]) // BLOCK_BYTES))
+    behind_last = (gap_ends[gaps] - 1) // BLOCK_BYTES + 1
+    changes = np.zeros(size // BLOCK_BYTES + 2, dtype=np.int64)
+    np.add.at(changes, first, 1)
+    np.add.at(changes, behind_last, -1)
+    return np.flatnonzero(np.cumsum(changes) > 0)
 
 
 def _line_start(content: memoryview, position: int, within: Span) -> int:

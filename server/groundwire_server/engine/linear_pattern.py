@@ -4,6 +4,8 @@ from typing import NamedTuple
 
 import re2
 
+from groundwire_server.engine.required_literals import required_literals
+
 _MEMORY_BYTES = 4 << 20
 """The most memory of a compiled pattern; one that needs more is refused, or searched more slowly."""
 MOST_INSTRUCTIONS = 2_000
@@ -22,7 +24,13 @@ class Span(NamedTuple):
 
 
 class LinearPattern:
-    """A compiled pattern. `^` and `$` match at the ends of lines."""
+    """A compiled pattern. `^` and `$` match at the ends of lines.
+
+    Attributes:
+        instructions: The size of the compiled pattern.
+        ignore_case: Letters match in either case.
+        required_literals: Texts within one line of which each match holds at least one; empty if none are known.
+    """
 
     def __init__(
         self, pattern: str, *, is_literal: bool, ignore_case: bool, whole_words: bool, multiline: bool
@@ -52,6 +60,10 @@ class LinearPattern:
         finally:
             re2.purge()  # the library would keep the last 128 patterns with their memory
 
+        self.ignore_case = ignore_case
+        self.required_literals: tuple[str, ...] = ()
+        if not multiline:
+            self.required_literals = (pattern,) if is_literal else required_literals(pattern)
         self.instructions: int = self._compiled.programsize
         if self.instructions > MOST_INSTRUCTIONS:
             rule = f"it takes {self.instructions:,} instructions, at most {MOST_INSTRUCTIONS:,} are allowed"

@@ -92,6 +92,33 @@ def test_evidence_of_nothing_and_of_wrong_numbers_is_told(get: Get) -> None:
     assert "Evidence for a prompt" in get("/evidence").text
 
 
+def test_lines_are_found_exactly(get: Get) -> None:
+    shown = get("/exact?q=order")
+    assert "3 lines in 2 files of version v2" in shown.text
+    assert "src/invoice.py" in shown.text
+    assert {"10", "11"} <= set(pairs(shown, "span", "data-line"))
+    assert shown.html.count("<mark>order</mark>") == 3
+    assert f"/node?scope={quote('shop::main::v2', safe='')}&id={CREATE}" in [unescape(link) for link in shown.links]
+
+
+def test_the_options_of_exact_search_are_used(get: Get) -> None:
+    assert "No line matches." in get("/exact?q=ORDER").text
+    assert "3 lines in" in get("/exact?q=ORDER&ignore_case=true").text
+    assert "No line matches." in get("/exact?q=orde&whole_words=true").text
+    assert "No line matches." in get("/exact?q=order&path=absent/").text
+    assert "3 lines in" in get("/exact?q=ord.r%24%7Corder&regex=true").text
+    first = get("/exact?q=order&lines=1")
+    assert "These are the first 1 lines." in first.text
+    assert "3 lines in 2 files" in first.text
+
+
+def test_a_pattern_that_is_none_says_what_to_do(get: Get) -> None:
+    shown = get("/exact?q=%28&regex=true")
+    assert "is no regular expression of RE2" in shown.text
+    assert get("/exact?q=lines&lines=0").status == 400
+    assert "Exact search" in get("/exact").text
+
+
 def test_two_searches_stand_side_by_side(get: Get) -> None:
     shown = get("/compare?q=create+invoice&a.mode=bm25&b.mode=query&b.path=src/")
     assert "A: bm25 4 in index v2" in shown.text

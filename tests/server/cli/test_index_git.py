@@ -72,6 +72,47 @@ def test_a_ref_of_a_folder_is_read_from_its_objects(shop: Path, tmp_path: Path, 
     assert text.rstrip() == "def rate():\n    return 19"
 
 
+def test_a_file_of_repositories_names_addresses_and_refs(shop: Path, tmp_path: Path) -> None:
+    data, listed = tmp_path / "data", tmp_path / "repositories.yaml"
+    address = f"file://{shop}"
+    entries = (
+        f"  - {{path: {address!r}, repository: shop, branch: trunk, embedder: none}}\n"
+        "  - {path: shop, ref: v1, repository: shop, branch: old, embedder: none}\n"
+        "  - {path: shop, repository: shop, branch: work, embedder: none}\n"
+    )
+    listed.write_text(f"repositories:\n{entries}")
+    run_ok("index", listed, "--data", data)
+    rates = {branch: indexed(data, "shop", branch)[0].split()[-1] for branch in ("trunk", "old", "work")}
+    assert rates == {"trunk": "20", "old": "19", "work": "21"}
+    commits = [git(shop, "rev-parse", name)[:12] for name in ("HEAD", "v1")]
+    sources = [indexed(data, "shop", branch)[1] for branch in ("trunk", "old", "work")]
+    assert sources[0] == f"source tree shop ({address} at {commits[0]})"
+    assert sources[1].endswith(f" at {commits[1]})")
+    assert sources[2] == "source tree shop"
+    assert run_ok("index", listed, "--data", data).count("unchanged") == 3
+
+
+def test_an_entry_that_git_cannot_read_fails_alone(shop: Path, tmp_path: Path) -> None:
+    data, listed = tmp_path / "data", tmp_path / "repositories.yaml"
+    (tmp_path / "plain").mkdir()
+    listed.write_text(
+        "repositories:\n"
+        "  - {path: plain, ref: v1, repository: plain, branch: main, embedder: none}\n"
+        "  - {path: shop, ref: absent, repository: shop, branch: absent, embedder: none}\n"
+        "  - {path: shop, ref: v1, repository: shop, branch: old, embedder: none}\n"
+    )
+    failed = run("index", listed, "--data", data)
+    assert failed.returncode == 1
+    assert "plain: is no Git repository; leave out `ref`, or name one" in failed.stderr
+    assert "2 of 3 repositories failed: plain main, shop absent" in failed.stderr
+    assert indexed(data, "shop", "old")[0].rstrip().endswith("19")
+    watched = run("index", listed, "--data", data, "--watch")
+    assert watched.returncode == 2
+    assert (
+        "--watch needs folders of files, and no Git repositories: plain main, shop absent, shop old" in watched.stderr
+    )
+
+
 def test_a_bare_repository_is_read_without_a_ref(shop: Path, tmp_path: Path) -> None:
     bare = tmp_path / "mirror.git"
     git(shop, "clone", "--quiet", "--bare", str(shop), str(bare))

@@ -301,6 +301,7 @@ async def test_of_what_follows_a_missed_deadline_the_log_tells_defects_alone(
     seconds = 0.1
     while not began.is_set():  # a deadline that passes before the search begins says nothing
         release.clear()
+        threads_before = set(threading.enumerate())
         with structlog.testing.capture_logs() as lines:
             async with (
                 serving(default_deadline_seconds=seconds) as server,
@@ -311,8 +312,12 @@ async def test_of_what_follows_a_missed_deadline_the_log_tells_defects_alone(
                 release.set()
                 walk = retrieval_pb2.ExpandDependencyTreeRequest(scope=search_request.scope)
                 await stub.ExpandDependencyTree(walk, timeout=SOON_SECONDS)
+            for thread in set(threading.enumerate()) - threads_before:
+                if thread.name.startswith("groundwire-compute"):
+                    thread.join(LONG_SECONDS)
         seconds *= 2
-    assert [line["event"] for line in lines][: len(events)] == events
-    assert len(lines) == len(events) + 1
+    # The thread of the search may say what it has to say before or after the second call is answered.
+    assert lines[0]["event"] == events[0]
+    assert sorted(line["event"] for line in lines) == sorted([*events, "call"])
     gc.collect()
     unhandled.assert_not_called()

@@ -14,7 +14,7 @@ from groundwire_index.nodes.policies import POLICIES_FILE
 from groundwire_index.scope import Scope
 from groundwire_index.store.index_errors import IndexDamagedError
 from groundwire_index.store.loaded import LoadedIndex, verify
-from groundwire_index.store.manifest import MANIFEST_FILE, Manifest
+from groundwire_index.store.manifest import FORMAT_VERSION, MANIFEST_FILE, Manifest
 from groundwire_index.store.store import IndexStore
 from groundwire_server.backends.embedded.backend import EmbeddedBackend
 from groundwire_server.domain.access.access import AccessContext
@@ -115,9 +115,15 @@ def test_a_flipped_bit_never_ends_an_opening_in_another_error(version: Path) -> 
         pytest.param(lambda path: path.write_text("[]"), "manifest.json", id="another document"),
         pytest.param(lambda path: edit_manifest(path.parent, surprise=1), "surprise", id="unknown field"),
         pytest.param(lambda path: edit_manifest(path.parent, node_count="5"), "node_count", id="wrong type"),
-        pytest.param(lambda path: edit_manifest(path.parent, format="other-index"), "other-index 8", id="other format"),
         pytest.param(
-            lambda path: edit_manifest(path.parent, format_version=9), "groundwire-index 9", id="newer version"
+            lambda path: edit_manifest(path.parent, format="other-index"),
+            f"other-index {FORMAT_VERSION}",
+            id="other format",
+        ),
+        pytest.param(
+            lambda path: edit_manifest(path.parent, format_version=FORMAT_VERSION + 1),
+            f"groundwire-index {FORMAT_VERSION + 1}",
+            id="newer version",
         ),
         pytest.param(lambda path: edit_manifest(path.parent, node_count=4), "id", id="fewer nodes than there are"),
         pytest.param(lambda path: edit_manifest(path.parent, edge_count=2), "edges.from.bin", id="more edges"),
@@ -131,9 +137,10 @@ def test_a_foreign_or_torn_manifest_is_refused(version: Path, damage: Callable[[
 
 def test_an_older_format_says_what_to_do(version: Path) -> None:
     """Manifests of long ago have other fields, and are refused for their format rather than for them."""
-    for older, fields in ((1, {"tokenizer": "code-1", "term_count": 7}), (7, {})):
+    for older, fields in ((1, {"tokenizer": "code-1", "term_count": 7}), (FORMAT_VERSION - 1, {})):
         edit_manifest(version, format_version=older, **fields)
-        expected = f"format groundwire-index {older}; this server reads groundwire-index 8; build the index anew"
+        newest = f"this server reads groundwire-index {FORMAT_VERSION}; build the index anew"
+        expected = f"format groundwire-index {older}; {newest}"
         assert expected in refused(verify, version)
 
 

@@ -14,6 +14,7 @@ from groundwire_index.nodes.metadata_terms import metadata_terms
 from groundwire_index.nodes.reading_order import NO_DOCUMENT
 from groundwire_index.store.index_errors import BuildRefusedError, IndexDamagedError
 from groundwire_index.store.loaded import LoadedIndex
+from groundwire_index.store.manifest import FORMAT_VERSION
 from groundwire_index.text.trigram_names import node_names, trigrams
 from groundwire_ingest.build.build import BuildOptions, build_index
 from groundwire_ingest.records import SourceRecord, StatedAccess
@@ -309,9 +310,10 @@ def test_an_index_without_vectors_and_edges_can_be_published(milvus: MilvusServe
 def test_a_document_of_another_format_is_refused_for_it(published: Published) -> None:
     document = published.document
     assert VersionDocument.from_content(document.to_content()) == document
-    newer = replace(document, manifest=replace(document.manifest, format_version=9)).to_content()
-    with pytest.raises(IndexDamagedError, match=r"document: format groundwire-index 9; .* build the index anew"):
-        VersionDocument.from_content(newer)
+    newer = FORMAT_VERSION + 1
+    content = replace(document, manifest=replace(document.manifest, format_version=newer)).to_content()
+    with pytest.raises(IndexDamagedError, match=rf"document: format groundwire-index {newer}; .* build the index anew"):
+        VersionDocument.from_content(content)
 
 
 def test_a_node_that_milvus_cannot_hold_is_refused_and_nothing_is_left(milvus: MilvusServer, tmp_path: Path) -> None:
