@@ -73,16 +73,17 @@ def is_transition(key: str) -> bool:
     return key == "next" or key.startswith("on_")
 
 
-class StepModel(_Strict):
-    """A step: its id, its action, the step that follows each transition, and the keys of its action.
-
-    In the file all of them stand side by side.
-    """
+class StepDefinition(_Strict):
+    """A step of a pipeline. In its file, transitions and the keys of the action stand beside `id` and `action`."""
 
     id: Annotated[str, AfterValidator(STEP_ID.checked)]
+    """Its id, which transitions of other steps name."""
     action: Annotated[str, BeforeValidator(TextOf("the name of an action").checked)]
+    """The name of its action."""
     transitions: dict[str, Annotated[str, BeforeValidator(TextOf("the id of a step").checked)]]
+    """The step that follows each transition (`next` or `on_...`)."""
     raw: dict[str, JsonValue]
+    """The keys of its action, as the file has them."""
 
     @model_validator(mode="before")
     @classmethod
@@ -108,7 +109,7 @@ class PipelineModel(_Strict):
     """Folders of prompts besides `prompts` next to the file, relative to it, nearest first."""
     # `pipeline_schema` says what settings and the steps of each action may hold.
     settings: Annotated[dict[str, JsonValue], WithJsonSchema({})] = Field(default_factory=dict[str, JsonValue])
-    steps: Annotated[list[StepModel], WithJsonSchema({})] = Field(default_factory=list[StepModel])
+    steps: Annotated[list[StepDefinition], WithJsonSchema({})] = Field(default_factory=list[StepDefinition])
 
 
 class PipelineFile(_Strict):

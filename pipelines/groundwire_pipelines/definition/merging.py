@@ -7,7 +7,7 @@ from pathlib import Path
 from pydantic import JsonValue
 
 from groundwire_configuration.located_values import Located, Origin
-from groundwire_pipelines.definition.model import StepDefinition
+from groundwire_pipelines.definition.file_models import StepDefinition
 from groundwire_pipelines.definition.search_path import PipelineSearch
 from groundwire_pipelines.definition.sources import PipelineSource, StepSource
 from groundwire_pipelines.errors import DefinitionError, Problem
@@ -30,7 +30,7 @@ class PipelineDraft:
     origins: Mapping[str, Origin]
     files: tuple[Path, ...]
     prompts: tuple[Path, ...]
-    replaced: Mapping[str, StepDefinition]
+    replaced: Mapping[str, StepSource]
 
 
 def inheritance_chain(source: PipelineSource, search: PipelineSearch) -> tuple[PipelineSource, ...]:
@@ -69,7 +69,7 @@ def merge(chain: Sequence[PipelineSource], overrides: Mapping[str, Located]) -> 
     for key, value in settings.items():
         _collect_origins(f"settings.{key}", value, origins)
     for step_id, step in steps.items():
-        origins[f"steps.{step_id}"] = step.definition.origin
+        origins[f"steps.{step_id}"] = step.origin
         for key, value in step.keys.items():
             _collect_origins(f"steps.{step_id}.{key}", value, origins)
     child = chain[-1]
@@ -86,7 +86,7 @@ def merge(chain: Sequence[PipelineSource], overrides: Mapping[str, Located]) -> 
                 folder for source in reversed(chain) for folder in (source.path.parent / "prompts", *source.prompts)
             )
         ),
-        replaced={step_id: step.definition for step_id, step in replaced.items()},
+        replaced=replaced,
     )
 
 

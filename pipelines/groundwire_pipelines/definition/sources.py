@@ -9,8 +9,7 @@ from pydantic_core import ErrorDetails
 
 from groundwire_configuration.located_values import Located, Origin
 from groundwire_pipelines.definition.broken_rules import keys_below, message_of
-from groundwire_pipelines.definition.file_models import STEP_ID, PipelineFile, PipelineModel, StepModel
-from groundwire_pipelines.definition.model import StepDefinition
+from groundwire_pipelines.definition.file_models import STEP_ID, PipelineFile, PipelineModel, StepDefinition
 from groundwire_pipelines.definition.pipeline_file import key_path, read_document
 from groundwire_pipelines.errors import DefinitionError, Problem
 
@@ -23,6 +22,11 @@ class StepSource:
 
     definition: StepDefinition
     keys: Mapping[str, Located]
+
+    @property
+    def origin(self) -> Origin:
+        """The line of its id."""
+        return self.keys["id"].origin
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,16 +122,14 @@ class _Reading:
             self._problem(origin, key, f"there is no folder {str(folder)!r}")
         return folder
 
-    def _steps(self, models: Sequence[StepModel], located: Located) -> Mapping[str, StepSource]:
+    def _steps(self, definitions: Sequence[StepDefinition], located: Located) -> Mapping[str, StepSource]:
         steps: dict[str, StepSource] = {}
-        for number, model in enumerate(models):
-            keys = located.innermost(("steps", number)).entries
-            origin = keys["id"].origin
-            if model.id in steps:
-                first = steps[model.id].definition.origin
-                self._problem(origin, f"steps.{model.id}.id", f"is the id of two steps; first at {first}")
-            definition = StepDefinition(model.id, model.action, model.raw, model.transitions, origin)
-            steps.setdefault(model.id, StepSource(definition, keys))
+        for number, definition in enumerate(definitions):
+            step = StepSource(definition, located.innermost(("steps", number)).entries)
+            first = steps.setdefault(definition.id, step)
+            if first is not step:
+                message = f"is the id of two steps; first at {first.origin}"
+                self._problem(step.origin, f"steps.{definition.id}.id", message)
         return steps
 
     def _problem(self, origin: Origin, key: str, message: str) -> None:

@@ -85,7 +85,7 @@ class Findings:
     def missing(self, step_id: str, name: str) -> str:
         """The message for a missing key: a step that replaced a parent's often lacks a key that the parent's had."""
         replaced = self._draft.replaced.get(step_id)
-        if replaced is None or {name, f"{name}{SUFFIX}"}.isdisjoint((*replaced.raw, *replaced.transitions)):
+        if replaced is None or {name, f"{name}{SUFFIX}"}.isdisjoint(replaced.keys):
             return "is missing"
         return f"is missing: a step replaces the whole of its parent's, and that at {replaced.origin} has it"
 

@@ -233,7 +233,9 @@ class _PipelineChecks(StepChecks):
     def _warn_unreachable(self, step_id: str, entry: str) -> None:
         message = f"cannot be reached from the entry step {entry!r}"
         culprits = [
-            culprit for culprit, parent in self._draft.replaced.items() if step_id in parent.transitions.values()
+            culprit
+            for culprit, parent in self._draft.replaced.items()
+            if step_id in parent.definition.transitions.values()
         ]
         if culprits:
             message += f"; the parent's step {culprits[0]!r}, which led here, is replaced"
