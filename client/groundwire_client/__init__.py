@@ -91,6 +91,7 @@ from groundwire_client._evidence import Evidence, EvidenceNode, EvidencePart, Ev
 from groundwire_client._filters import Filter, MetadataScalar, MetadataValue, metadata_of, node_filter
 from groundwire_client._helpers import Scopes, choice, choices, ids, pinned, scope_name, telling_paths
 from groundwire_client._known_values import UnknownValueWarning
+from groundwire_client._offered_texts import OfferedText, offered_texts
 from groundwire_client._reading import Reading, ReadText, Unread
 from groundwire_client._resolution import NamedNode, NameResolutionError, Resolution
 from groundwire_client._several import at_versions, is_id, is_of, is_pattern, left_out_note, scope_of_id
@@ -142,6 +143,7 @@ __all__ = [
     "NodeFilter",
     "NodeText",
     "NotFoundError",
+    "OfferedText",
     "OverloadedError",
     "ParentContext",
     "Passage",
@@ -196,6 +198,7 @@ __all__ = [
     "left_out_note",
     "metadata_of",
     "node_filter",
+    "offered_texts",
     "pinned",
     "scope_name",
     "scope_of_id",

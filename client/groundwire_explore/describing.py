@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 
 from groundwire.printable_text import printable
 from groundwire_client import (
+    ParentContext,
     QueryMatch,
     QueryResponse,
     RetrieveMeta,
@@ -67,6 +68,11 @@ def match_badges(match: QueryMatch) -> tuple[str, ...]:
 def skip_reason(reason: SkipReason.ValueType) -> str:
     """Why a text was left out."""
     return _REASONS.get(reason, choice(SkipReason, reason))
+
+
+def omission(node: QueryMatch | ParentContext) -> str:
+    """Why the text of a match, or of what contains it, was left out; empty where it was not."""
+    return skip_reason(node.omit_reason) if node.text_omitted else ""
 
 
 def skip_reasons(skipped: Iterable[SkippedNode]) -> dict[str, str]:

@@ -1,7 +1,7 @@
 """A search as a page shows it: the call, and the calls that explain each match."""
 
 import asyncio
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from groundwire.printable_text import printable
 from groundwire_client import (
@@ -14,6 +14,7 @@ from groundwire_client import (
     IndexScope,
     NodeFilter,
     NodeText,
+    OfferedText,
     QueryMatch,
     QueryResponse,
     Retriever,
@@ -24,6 +25,7 @@ from groundwire_client import (
     choices,
     ids,
     is_pattern,
+    offered_texts,
     pinned,
 )
 from groundwire_client.cli import indexes, why_first, why_first_hit
@@ -38,8 +40,8 @@ from groundwire_explore.source_text import source_text
 def packed_matches(answer: QueryResponse, total: int) -> Budget:
     """The texts of a query: of the matches first, then of what contains them. A repeated text counts once."""
     texts: dict[str, Packed] = {}
-    for node, text in _texts(answer):
-        texts.setdefault(node, text)
+    for offered in offered_texts(answer.matches):
+        texts.setdefault(offered.node.id, _packed(offered))
     return _budget(total, answer.meta.used_tokens, texts)
 
 
@@ -60,15 +62,13 @@ def _budget(total: int, used: int, texts: Mapping[str, Packed]) -> Budget:
     return Budget(total, used, packed, tuple(text for text in texts.values() if text.reason))
 
 
-def _texts(answer: QueryResponse) -> Iterator[tuple[str, Packed]]:
-    for match in answer.matches:
-        reason = describing.skip_reason(match.omit_reason) if match.text_omitted else ""
-        yield match.id, Packed(describing.name_of_match(match), f"match {match.rank}", match.token_count, reason)
-    for match in answer.matches:
-        for parent in match.meta.parents:
-            reason = describing.skip_reason(parent.omit_reason) if parent.text_omitted else ""
-            name = describing.name_of(parent.symbol, parent.location, parent.id)
-            yield parent.id, Packed(name, f"contains match {match.rank}", parent.token_count, reason)
+def _packed(offered: OfferedText) -> Packed:
+    node, match = offered.node, offered.match
+    if offered.is_of_match:
+        name, role = describing.name_of_match(match), f"match {match.rank}"
+    else:
+        name, role = describing.name_of(node.symbol, node.location, node.id), f"contains match {match.rank}"
+    return Packed(name, role, node.token_count, describing.omission(node))
 
 
 _MOST_EXPLAINED = 100
@@ -232,7 +232,7 @@ def _match_of_query(
         ),
         text=text,
         best=text.best_line(query) if text else 0,
-        omission=describing.skip_reason(match.omit_reason) if match.text_omitted else "",
+        omission=describing.omission(match),
         query=query,
         why=why_first(answer.matches) if match.rank == 1 else "",
     )

@@ -5,7 +5,8 @@ from enum import StrEnum
 from typing import Any
 
 from groundwire_pipelines.actions.definition import Action
-from groundwire_pipelines.definition.model import PipelineDefinition, StepDefinition
+from groundwire_pipelines.definition.file_models import StepDefinition
+from groundwire_pipelines.definition.model import PipelineDefinition
 
 
 class Language(StrEnum):

@@ -5,7 +5,7 @@ An unquoted scalar is read by the core schema of YAML 1.2: `on`, `yes`, `2025-12
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
@@ -49,6 +49,25 @@ class Located:
         if isinstance(self.value, tuple):
             return [item.plain() for item in self.value]
         return self.value
+
+    @property
+    def entries(self) -> "Mapping[str, Located]":
+        """The entries of a mapping. Raises TypeError, a defect, for another value."""
+        if not isinstance(self.value, Mapping):
+            raise TypeError(f"bug: the value at {self.origin} is no mapping")
+        return self.value
+
+    def innermost(self, place: Iterable[int | str]) -> "Located":
+        """The value at a place, given by keys and numbers; if there is none, the innermost value around the place."""
+        value = self
+        for key in place:
+            if isinstance(value.value, Mapping) and str(key) in value.value:
+                value = value.value[str(key)]
+            elif isinstance(value.value, tuple) and isinstance(key, int) and key < len(value.value):
+                value = value.value[key]
+            else:
+                break
+        return value
 
 
 def located(value: JsonValue, origin: Origin, most_levels: int = MAX_DEPTH) -> Located:

@@ -1,7 +1,5 @@
 """The YAML files that an operator writes, as models: settings, access mapping, routing rules, repositories."""
 
-import re
-from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TypeVar
 
@@ -9,25 +7,12 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic_core import ErrorDetails
 
 from groundwire_configuration.located_values import Located
+from groundwire_configuration.rule_words import rule_in_words
 from groundwire_configuration.yaml_document import DocumentError, read_document
 
 Model = TypeVar("Model", bound=BaseModel)
 
 _RULES = {"extra_forbidden": "is no key here; remove it or correct its name", "missing": "is required; give it"}
-
-_SUBJECT = re.compile("^(?:Input|String|List|Tuple|Set|Dictionary|Value|Number) should ")
-_WORDS = {
-    "a valid string": "a text",
-    "a valid integer": "a whole number",
-    "a valid number": "a number",
-    "a valid boolean": "true or false",
-    "a valid list": "a list",
-    "a valid tuple": "a list",
-    "a valid array": "a list",
-    "a valid dictionary": "a mapping of keys to values",
-    "a valid mapping": "a mapping of keys to values",
-}
-"""What pydantic calls the values of a file, and what their authors do."""
 
 
 class StrictModel(BaseModel):
@@ -64,7 +49,7 @@ def read_model(path: Path, form: type[Model], example: str) -> Model:
         return form.model_validate(None if document is None else document.plain())
     except ValidationError as error:
         raise YamlFileError(
-            *(f"{_problem(details, example)} (line {_line(document, details['loc'])})" for details in error.errors())
+            *(f"{_problem(details, example)} (line {_line(document, details)})" for details in error.errors())
         ) from None
 
 
@@ -84,28 +69,10 @@ def _problem(details: ErrorDetails, example: str) -> str:
     rule = _RULES.get(details["type"])
     if details["type"] == "model_type":
         rule = f"must be a mapping of keys to values; see {example}"
-    problem = rule or f"is {details['input']!r}; {_rule_in_words(details['msg'])}"
+    problem = rule or f"is {details['input']!r}; {rule_in_words(details)}"
     return f"{place or 'the file'}: {problem}"
 
 
-def _rule_in_words(message: str) -> str:
-    """A rule of pydantic in the words of a file: `List should have at least 1 item after validation, not 0`."""
-    rule = _SUBJECT.sub("must ", message.removeprefix("Value error, ")).partition(" after validation")[0]
-    for name, word in _WORDS.items():
-        rule = rule.replace(name, word)
-    return rule
-
-
-def _line(document: Located | None, place: Iterable[int | str]) -> int:
-    """The line, from 1, of a place in a document: that of its key, or else of the innermost part around it."""
-    if document is None:
-        return 1
-    part = document
-    for key in place:
-        if isinstance(part.value, Mapping) and str(key) in part.value:
-            part = part.value[str(key)]
-        elif isinstance(part.value, tuple) and isinstance(key, int) and key < len(part.value):
-            part = part.value[key]
-        else:
-            break
-    return part.origin.line
+def _line(document: Located | None, details: ErrorDetails) -> int:
+    """The line of the place that a problem is about; 1 of an empty file."""
+    return 1 if document is None else document.innermost(details["loc"]).origin.line

@@ -35,7 +35,7 @@ def attack(pattern: re.Pattern[str] | re.Pattern[bytes], *, everywhere: bool, to
     """
     program = Program(pattern, to_end=to_end)
     automaton = _Automaton(program, everywhere=everywhere)
-    return next(filter(None, (_superlinear(automaton, *found) for found in automaton.attacks())), None)
+    return next(filter(None, (_superlinear(automaton, *attack) for attack in automaton.attacks())), None)
 
 
 class _Automaton:
@@ -68,15 +68,15 @@ class _Automaton:
         An anchor may need a blank or a line's end between the repetitions.
         """
         loops = [place for place in self._reads if place in self._reached[place]]
-        found: dict[str, str] = {}
+        prefixes: dict[str, str] = {}
         for order in (self.letters, self.letters[::-1], sorted(self.letters, key=str.isalnum)):
             for first, second in product(loops, loops):
                 # Each repetition may begin the expression, with or without something before it.
                 for start in self._first if first == _BEFORE else (first,):
                     pump = self._pump(first, start, second, order)
                     for between in ("", *self._between) if pump is not None else ():
-                        found.setdefault(f"{pump}{between}", self._path(first, order))
-        return sorted(((prefix, pump) for pump, prefix in found.items()), key=lambda parts: (len(parts[1]), parts))
+                        prefixes.setdefault(f"{pump}{between}", self._path(first, order))
+        return sorted(((prefix, pump) for pump, prefix in prefixes.items()), key=lambda parts: (len(parts[1]), parts))
 
     def _pump(self, first: int, start: int, second: int, order: Sequence[str]) -> str | None:
         """What both loops read and what leads from the first to the second, or what one loop reads in two ways."""
@@ -129,13 +129,13 @@ class _Automaton:
 
     def _after(self, step: int) -> Counter[int]:
         """The places that read next from a step on, and in how many ways each is got to, up to two."""
-        found: Counter[int] = Counter()
+        way_counts: Counter[int] = Counter()
         waiting: list[Places] = [(step,)]
         while waiting:
             way = waiting.pop()
             kind, to, *_ = self._program.steps[way[-1]]
             if kind == "character":
-                found[way[-1]] += 1
+                way_counts[way[-1]] += 1
                 continue
             ahead: Places = (way[-1] + 1,)
             if kind in ("choice", "jump", "end"):
@@ -144,8 +144,8 @@ class _Automaton:
                 ahead += to[1:]
             elif kind == "assertion":
                 ahead += to
-            waiting += ((*way, after) for after in ahead if way.count(after) == 0 and found[after] < 2)
-        return found
+            waiting += ((*way, after) for after in ahead if way.count(after) == 0 and way_counts[after] < 2)
+        return way_counts
 
     def _letters(self, places: Sequence[int]) -> str:
         """A character for each set of places that read the same, apart from lines, blanks and words."""
@@ -169,8 +169,8 @@ def _superlinear(automaton: _Automaton, prefix: str, pump: str) -> str | None:
         short, long = (automaton.cost(prefix + count * pump + suffix) for count in (times, 2 * times))
     except ExhaustedError:
         return f"{prefix!r} + n * {pump!r}: more than {_MOST} steps"
-    found = f"{prefix!r} + n * {pump!r} + {suffix!r}: {short} steps for n = {times}, {long} for twice that"
-    return found if long > 2.5 * short else None
+    attack = f"{prefix!r} + n * {pump!r} + {suffix!r}: {short} steps for n = {times}, {long} for twice that"
+    return attack if long > 2.5 * short else None
 
 
 def _shortest(starts: Iterable[Places], goal: Places, moves: Moves) -> str | None:

@@ -71,10 +71,10 @@ class Program:
         self._left = most
         at = 0
         while at <= len(text):
-            found = self._run(0, text, at, (_NEVER,) * self._registers)
+            first_match = self._run(0, text, at, (_NEVER,) * self._registers)
             if not everywhere:
                 break
-            at = max(found[0], at + 1) if found else at + 1
+            at = max(first_match[0], at + 1) if first_match else at + 1
         return most - self._left
 
     def _run(self, step: int, text: str, at: int, registers: Registers) -> tuple[int, Registers] | None:  # noqa: C901 - one branch a kind of step

@@ -91,7 +91,10 @@ def _edges(chance: Random, nodes: list[Node]) -> list[Edge]:
     ends = {
         (chance.choice(few), chance.choice(few), chance.choice((CONTAINS, "Calls", "FK"))) for _ in range(4 * len(few))
     }
-    return [Edge(*own, chance.choice((1e-50, 0.25, 0.7, 0.8, 0.9, 1.0)), chance.randint(0, 9)) for own in sorted(ends)]
+    return [
+        Edge(*edge_ends, chance.choice((1e-50, 0.25, 0.7, 0.8, 0.9, 1.0)), chance.randint(0, 9))
+        for edge_ends in sorted(ends)
+    ]
 
 
 def _vector(chance: Random) -> tuple[float, ...] | None:

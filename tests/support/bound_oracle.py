@@ -33,7 +33,9 @@ class Bound:
     ) -> bool:
         """Whether a node with these values is within all of them."""
         stated = metadata.get("workflow_id")
-        workflows = [one for one in (stated if isinstance(stated, list) else [stated]) if isinstance(one, str)]
+        workflows = [
+            workflow for workflow in (stated if isinstance(stated, list) else [stated]) if isinstance(workflow, str)
+        ]
         values = (
             *((self.collections, [collection]), (self.cases, [case]), (self.documents, [document])),
             *((self.versions, [version]), (self.workflows, workflows)),

@@ -75,7 +75,7 @@ def reading_requests() -> list[Request]:
     """Requests of every method that reads an index, by callers who see different parts of it."""
     retrieval, every = "groundwire.v1.RetrievalService", ["*"]
     callers = AccessContext(), AccessContext(acl_tags_any=["finance"]), AccessContext(collections=Bound(values=["red"]))
-    found: list[Request] = []
+    requests: list[Request] = []
     for access in callers:
         vector = [1.0, 0.5, -0.25]
         search = messages.SearchNodesRequest(scope=_SCOPE, access=access, query="find the invoice total", top_k=25)
@@ -84,7 +84,7 @@ def reading_requests() -> list[Request]:
             request.CopyFrom(search)
             request.search_type = messages.SearchType.Value(f"SEARCH_TYPE_{kind}")
             request.query_vector.extend([] if kind == "BM25" else vector)
-            found.append((SEARCH, request))
+            requests.append((SEARCH, request))
         query = query_pb2.QueryRequest(
             scope=_SCOPE, access=access, query="create N004 order", query_vector=vector, expand_graph=True
         )
@@ -93,7 +93,7 @@ def reading_requests() -> list[Request]:
             scope=_SCOPE, access=access, question="create N004 order", query_vector=vector, budget_tokens=1_000
         )
         evidence.now.CopyFrom(query.now)
-        found += [
+        requests += [
             (QUERY, query),
             ("groundwire.v1.QueryService/GatherEvidence", evidence),
             (
@@ -133,7 +133,7 @@ def reading_requests() -> list[Request]:
                 ),
             ),
         ]
-    return found
+    return requests
 
 
 def index_requests() -> list[Request]:

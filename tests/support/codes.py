@@ -27,7 +27,7 @@ def sign_estimates(vectors: NDArray[np.float32], query: NDArray[np.float64]) -> 
     least = round(min(components) / step * 8) / 8
     levels = [round((component - min(components)) / step) + least for component in components]
     unit = 2.0 ** math.floor(math.log2(step)) / math.sqrt(dimension)
-    return [_factor(own) * (unit * _signed_sum(own.tolist(), levels)) for own in rotated(vectors)]
+    return [_factor(vector) * (unit * _signed_sum(vector.tolist(), levels)) for vector in rotated(vectors)]
 
 
 def _signed_sum(components: list[float], levels: list[float]) -> float:

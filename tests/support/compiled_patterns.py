@@ -32,11 +32,11 @@ def main() -> None:
 
     re.compile = compile_and_note
     folders = [folder for package in PACKAGES for folder in importlib.import_module(package).__path__]
-    for path, name in (found for folder in folders for found in _modules(Path(folder))):
+    for path, name in (module for folder in folders for module in _modules(Path(folder))):
         if "re.compile(" in path.read_text(encoding="utf-8"):  # others may load what is large
             importlib.import_module(name)
-    own = [row for row in compiled if any(Path(row[0]).is_relative_to(folder) for folder in folders)]
-    json.dump({"folders": folders, "compiled": own}, sys.stdout)
+    rows = [row for row in compiled if any(Path(row[0]).is_relative_to(folder) for folder in folders)]
+    json.dump({"folders": folders, "compiled": rows}, sys.stdout)
 
 
 def _modules(folder: Path) -> Iterator[tuple[Path, str]]:

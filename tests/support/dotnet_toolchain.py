@@ -100,13 +100,13 @@ def _client(dotnet: Dotnet, folder: Path) -> list[Compilation]:
     services = folder / "Services.cs"
     services.write_text(service_clients(_FILES), encoding="utf-8")
     stand_ins = sorted(str(path) for path in STAND_INS.glob("*.cs"))
-    own = sorted(str(path) for path in CLIENT.glob("*.cs"))
+    client_sources = sorted(str(path) for path in CLIENT.glob("*.cs"))
     protobuf, grpc, client = (str(path) for path in dotnet.libraries)
     framework = dotnet.framework
     return [
         Compilation(protobuf, runtime, framework, vendored=True),
         Compilation(grpc, [*stand_ins, *google], [*framework, protobuf]),
-        Compilation(client, [*own, *messages, str(services)], [*framework, protobuf, grpc], documented=True),
+        Compilation(client, [*client_sources, *messages, str(services)], [*framework, protobuf, grpc], documented=True),
     ]
 
 

@@ -25,16 +25,16 @@ def vector_of(text: str, salt: str = "", dimension: int = DIMENSION) -> list[flo
     return [component / math.hypot(*vector) for component in vector]
 
 
-def embeds(asked: Asked, salt: str = "") -> Reply:
+def embeds(request: Asked, salt: str = "") -> Reply:
     """The vectors of the texts; OpenAI's protocol gives them in reverse order, with their places."""
-    dimension = asked.body.get("dimensions", DIMENSION)
-    if asked.path.endswith("/embed"):
-        return as_json([vector_of(text, salt, dimension) for text in asked.body["inputs"]])
+    dimension = request.body.get("dimensions", DIMENSION)
+    if request.path.endswith("/embed"):
+        return as_json([vector_of(text, salt, dimension) for text in request.body["inputs"]])
     numbered = [
         {"index": index, "embedding": vector_of(text, salt, dimension)}
-        for index, text in enumerate(asked.body["input"])
+        for index, text in enumerate(request.body["input"])
     ]
-    return as_json({"object": "list", "data": numbered[::-1], "model": asked.body["model"]})
+    return as_json({"object": "list", "data": numbered[::-1], "model": request.body["model"]})
 
 
 @dataclass(frozen=True)
@@ -64,8 +64,8 @@ class VectorsFromService(Storage):
         given = (url if argument == NO_EMBEDDER else argument for argument in arguments[1:])
         return super().run_ok(command, stripped, *given, environment=environment)
 
-    def _answer(self, asked: Asked) -> Reply:
+    def _answer(self, request: Asked) -> Reply:
         """The vectors of texts; of any other one a vector of the length that the model's name says."""
-        other = [1.0] * int(asked.body["model"])
-        found = [self.vectors.get(text, other) for text in asked.body["input"]]
-        return as_json({"data": [{"index": index, "embedding": vector} for index, vector in enumerate(found)]})
+        other = [1.0] * int(request.body["model"])
+        vectors = [self.vectors.get(text, other) for text in request.body["input"]]
+        return as_json({"data": [{"index": index, "embedding": vector} for index, vector in enumerate(vectors)]})

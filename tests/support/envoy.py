@@ -114,10 +114,10 @@ class Envoy:
     def await_accesses(self, count: int, **fields: object) -> list[dict[str, Any]]:
         """The lines of the access log with those fields, once there are `count` of them."""
         end = time.monotonic() + START_SECONDS
-        while len(found := [line for line in list(self.accesses) if fields.items() <= line.items()]) < count:
+        while len(lines := [line for line in list(self.accesses) if fields.items() <= line.items()]) < count:
             assert time.monotonic() < end, f"{count} lines with {fields} never came"
             time.sleep(0.02)
-        return found
+        return lines
 
     def ask(self, path: str, method: str = "GET") -> str:
         """What the admin interface answers."""

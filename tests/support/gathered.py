@@ -62,23 +62,28 @@ def numbered(response: GatherEvidenceResponse, shown_ids: Sequence[str]) -> Gath
     del made.passages[:]
     lines = [f"This is probably no answer: {response.weak.reason}."] if response.HasField("weak") else []
     number = len(shown_ids)
-    for one in response.passages:
-        if one.id in shown_ids:
-            at = shown_ids.index(one.id) + 1
-            made.named.add(id=one.id, number=at, citation=one.citation, symbol=one.symbol, location=one.location)
+    for passage in response.passages:
+        if passage.id in shown_ids:
+            at = shown_ids.index(passage.id) + 1
+            made.named.add(
+                id=passage.id, number=at, citation=passage.citation, symbol=passage.symbol, location=passage.location
+            )
             continue
         number += 1
         added = made.passages.add()
-        added.CopyFrom(one)
+        added.CopyFrom(passage)
         added.number = number
         if added.HasField("match"):
             added.match.rank, added.match.score = len(made.passages), 1 / len(made.passages)
-        first, *rest = one.parts[0].text.split("\n")
-        lines += [one.location.path, f"[{number}] {one.symbol}", f"1 {first}", *(f"  {line}" for line in rest)]
+        first, *rest = passage.parts[0].text.split("\n")
+        lines += [passage.location.path, f"[{number}] {passage.symbol}", f"1 {first}", *(f"  {line}" for line in rest)]
     if made.named:
         lines += [
             "not shown:",
-            *(f"- {f'[{one.number}] ' if one.number else ''}{one.citation} {one.symbol}" for one in made.named),
+            *(
+                f"- {f'[{named.number}] ' if named.number else ''}{named.citation} {named.symbol}"
+                for named in made.named
+            ),
         ]
     made.rendered = "".join(f"{line}\n" for line in lines)
     made.used_tokens = len(made.rendered.split())

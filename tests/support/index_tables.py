@@ -34,7 +34,7 @@ def postings_of(table: LexicalTable, words: Iterable[str]) -> dict[str, TermPost
 def bm25_of(table: LexicalTable, words: Sequence[str], visible: NDArray[np.bool_]) -> Bm25:
     """BM25 for a query of words over the visible rows of a table without files."""
     postings = postings_of(table, words)
-    holders = {word: int(visible[own.rows].sum()) for word, own in postings.items()}
+    holders = {word: int(visible[word_postings.rows].sum()) for word, word_postings in postings.items()}
     counts = WordStatistics(int(visible.sum()), int(table.lengths[visible].sum()), 0, 0, holders)
     return Bm25(table, words, counts, postings)
 

@@ -66,7 +66,7 @@ class IndexContent:
 def write_index(directory: Path, content: IndexContent, rows_a_segment: int = ROWS_A_SEGMENT) -> Manifest:
     """Fills an empty directory; after it returns, the index survives a crash of the machine."""
     tokens = {CODE: content.lexicon.code, PROSE: content.lexicon.prose}
-    given = {name: own for name, own in tokens.items() if own is not None}
+    given = {name: table for name, table in tokens.items() if table is not None}
     edges = _edge_table(content)
     with TemporaryDirectory(prefix=".", dir=directory) as scratch:
         segments = list(segments_of(_rows(content.nodes, given), tuple(given), Path(scratch), rows_a_segment))
@@ -80,7 +80,7 @@ def write_index(directory: Path, content: IndexContent, rows_a_segment: int = RO
         token_counter=content.token_counter,
         token_counter_fingerprint=content.token_counter_fingerprint,
         vector_space=None if content.vectors is None else content.vectors.space,
-        tokenizers={name: own.tokenizer for name, own in given.items()},
+        tokenizers={name: table.tokenizer for name, table in given.items()},
         skipped=content.skipped,
     )
     return seal_index(directory, origin, len(content.nodes), edges, sizes)
@@ -88,9 +88,9 @@ def write_index(directory: Path, content: IndexContent, rows_a_segment: int = RO
 
 def _rows(nodes: Sequence[Node], tokens: Mapping[str, Tokens]) -> Iterator[tuple[Node, Mapping[str, Sequence[str]]]]:
     """Every node with its tokens by the name of the lexical table."""
-    documents = [iter(own.documents) for own in tokens.values()]
+    documents = [iter(table.documents) for table in tokens.values()]
     for node in nodes:
-        yield node, {name: next(own) for name, own in zip(tokens, documents, strict=True)}
+        yield node, {name: next(table_documents) for name, table_documents in zip(tokens, documents, strict=True)}
 
 
 def _edge_table(content: IndexContent) -> EdgeTable:

@@ -61,10 +61,10 @@ class Infinity:
             self._process.kill()
             self._process.wait()
 
-    def answer(self, asked: Asked) -> Reply:
+    def answer(self, request: Asked) -> Reply:
         """Its reply to a request that has come to a service in front of it; 502 where it gives none."""
         url = f"http://127.0.0.1:{self._port}/embeddings"
-        sent = urllib.request.Request(url, json.dumps(asked.body).encode(), {"Content-Type": "application/json"})
+        sent = urllib.request.Request(url, json.dumps(request.body).encode(), {"Content-Type": "application/json"})
         try:
             with urllib.request.urlopen(sent) as reply:
                 return Reply(reply.read())

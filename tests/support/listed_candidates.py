@@ -103,33 +103,33 @@ class Told:
 
 def find(
     backend: EmbeddedBackend,
-    asked: Asked,
+    search: Asked,
     caller: AccessContext = PUBLIC,
     lifecycle: Lifecycle = Lifecycle.ACTIVE,
     checkpoint: Checkpoint = never_stop,
 ) -> Told:
     """What the caller finds in the one version of SCOPE."""
-    snapshot = backend.open(SCOPE, caller, lifecycle, asked.filter)
-    found = snapshot.retrieve(asked.retrieval, checkpoint)
-    columns, ids = found.columns, snapshot.ids(found.rows)
+    snapshot = backend.open(SCOPE, caller, lifecycle, search.filter)
+    candidates = snapshot.retrieve(search.retrieval, checkpoint)
+    columns, ids = candidates.columns, snapshot.ids(candidates.rows)
     items = [
         Candidate(
             id=id_,
             corpus_type=columns.corpus_types[columns.corpus_codes[position]],
             timestamp=None if columns.timestamps[position] == NO_TIMESTAMP else int(columns.timestamps[position]),
-            **{retriever.value: _place(found, retriever, position) for retriever in Retriever},
+            **{retriever.value: _place(candidates, retriever, position) for retriever in Retriever},
             purpose=Purpose(int(columns.purposes[position])),
             chars=int(columns.char_counts[position]),
             file=None if columns.files[position] < 0 else int(columns.files[position]),
-            file_score=_number(found.files.scores[position]),
-            is_alone=bool(found.files.is_alone[position]),
+            file_score=_number(candidates.files.scores[position]),
+            is_alone=bool(candidates.files.is_alone[position]),
         )
         for position, id_ in enumerate(ids)
     ]
-    lengths = tuple((retriever, scores.length) for retriever, scores in found.by_retriever.items())
+    lengths = tuple((retriever, scores.length) for retriever, scores in candidates.by_retriever.items())
     whole = snapshot.with_deleted()
-    deleted = 0 if whole is None else whole.retrieve(asked.retrieval, checkpoint).columns.is_deleted.sum()
-    return Told(tuple(items), lengths, int(deleted), found.exact)
+    deleted = 0 if whole is None else whole.retrieve(search.retrieval, checkpoint).columns.is_deleted.sum()
+    return Told(tuple(items), lengths, int(deleted), candidates.exact)
 
 
 def texts_of(snapshot: Snapshot, ids: Sequence[str]) -> list[StoredText]:
@@ -143,8 +143,8 @@ def microseconds(time: datetime | None) -> int | None:
     return None if time is None else (time - epoch) // timedelta(microseconds=1)
 
 
-def _place(found: Candidates, retriever: Retriever, position: int) -> Place | None:
-    scores = found.by_retriever.get(retriever)
+def _place(candidates: Candidates, retriever: Retriever, position: int) -> Place | None:
+    scores = candidates.by_retriever.get(retriever)
     score = None if scores is None else _number(scores.scores[position])
     return None if scores is None or score is None else Place(score, int(scores.ranks[position]) or None)
 

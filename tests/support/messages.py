@@ -48,17 +48,17 @@ def assert_same(value: object, message: Message) -> None:
         if descriptor.is_repeated:
             assert len(mine) == len(theirs) > 0, descriptor.full_name
         pairs = zip(mine, theirs, strict=True) if descriptor.is_repeated else ((mine, theirs),)
-        for one, other in pairs:
+        for value_part, other in pairs:
             if isinstance(other, Timestamp):
                 moment = datetime.fromtimestamp(other.seconds, UTC).replace(microsecond=other.nanos // 1000)
-                assert one == moment, descriptor.full_name
+                assert value_part == moment, descriptor.full_name
             elif isinstance(other, Message):
-                assert_same(one, other)
+                assert_same(value_part, other)
             elif descriptor.enum_type is not None:
-                assert one.name == short_names(descriptor.enum_type)[other], descriptor.full_name
+                assert value_part.name == short_names(descriptor.enum_type)[other], descriptor.full_name
             else:
                 whole = json.loads(other) if descriptor.name in RENAMED else other
-                assert one == whole, descriptor.full_name
+                assert value_part == whole, descriptor.full_name
 
 
 def short_names(enum: Any) -> dict[int, str]:

@@ -64,8 +64,11 @@ class Conversation:
 
 def conversation(*answers: str | Exception, history: History | None = None, **settings: Any) -> Conversation:
     """A run's services, with a model that gives these answers."""
-    model, prompts, told = ScriptedModel(list(answers)), RecordingPrompts(), list[str]()
+    model, prompts, answer_parts = ScriptedModel(list(answers)), RecordingPrompts(), list[str]()
     runtime = make_runtime(FakeRetrieval(), model, history, **settings)
     return Conversation(
-        model, prompts, replace(runtime, prompts=cast(PromptFolders, prompts), on_answer=told.append), told
+        model,
+        prompts,
+        replace(runtime, prompts=cast(PromptFolders, prompts), on_answer=answer_parts.append),
+        answer_parts,
     )

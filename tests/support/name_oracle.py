@@ -13,8 +13,8 @@ def trigrams(name: str) -> set[str]:
 def name_similarity(query: str, node: Node) -> float:
     """The greatest share of common trigrams over all pairs of a name in the query and one of the node."""
     pairs = (
-        (trigrams(asked), trigrams(own))
-        for asked in query_names(query)
-        for own in node_names(node.symbol, node.location.path)
+        (trigrams(query_name), trigrams(node_name))
+        for query_name in query_names(query)
+        for node_name in node_names(node.symbol, node.location.path)
     )
-    return max((len(asked & own) / len(asked | own) for asked, own in pairs), default=0.0)
+    return max((len(first & second) / len(first | second) for first, second in pairs), default=0.0)

@@ -44,7 +44,7 @@ class Request:
         """The system message, if there is one, and the user's message, which is the last one."""
         *before, message = self.body["messages"]
         assert message["role"] == "user"
-        rules = [one["content"] for one in before if one["role"] == "system"]
+        rules = [earlier["content"] for earlier in before if earlier["role"] == "system"]
         return "\n\n".join([*rules, message["content"]])
 
 

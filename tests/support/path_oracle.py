@@ -65,7 +65,7 @@ def stored(confidence: float) -> float:
 
 def steps_from(graph: Graph, search: PathSearch, node: str) -> dict[str, Edge]:
     """The edge to each other visible node: no mention, then by confidence, the one that points there, by type."""
-    found: dict[str, tuple[tuple[bool, float, bool, str], Edge]] = {}
+    best_edges: dict[str, tuple[tuple[bool, float, bool, str], Edge]] = {}
     for edge in graph.edges:
         if not {edge.from_id, edge.to_id} <= graph.visible or edge.from_id == edge.to_id:
             continue
@@ -77,9 +77,9 @@ def steps_from(graph: Graph, search: PathSearch, node: str) -> dict[str, Edge]:
             if near != node or search.direction is (Direction.OUTGOING if against else Direction.INCOMING):
                 continue
             rank = (edge.edge_type in MENTIONS, -stored(edge.confidence), against, edge.edge_type)
-            if far not in found or rank < found[far][0]:
-                found[far] = (rank, edge)
-    return {far: edge for far, (_, edge) in found.items()}
+            if far not in best_edges or rank < best_edges[far][0]:
+                best_edges[far] = (rank, edge)
+    return {far: edge for far, (_, edge) in best_edges.items()}
 
 
 def simple_paths(graph: Graph, search: PathSearch) -> Iterator[tuple[str, tuple[Edge, ...]]]:

@@ -95,7 +95,7 @@ class Shop:
         self, pipeline: Pipeline, question: str, replies: Sequence[Reply], options: RunOptions
     ) -> PipelineRun:
         events: list[TraceEvent] = []
-        told: list[str] = []
+        answer_parts: list[str] = []
         result: PipelineResult | None = None
         failure: PipelineError | None = None
         with scripted_server(replies) as server:
@@ -104,7 +104,7 @@ class Shop:
                 "branch": "main",
                 "model": OpenAIModel(ModelEndpoint(server.url, "scripted", retries=0), TokenCounter()),
                 "history": self.history,
-                "on_answer": told.append,
+                "on_answer": answer_parts.append,
                 "sinks": (events.append,),
                 "trace_texts": True,
                 **options,
@@ -116,7 +116,7 @@ class Shop:
                 failure = error
             assert server.script == [], f"the run did not ask for all that the script holds: {failure}"
         timeless = [_timeless(event, server.url) for event in events]
-        return PipelineRun(result, failure, server.prompts, "".join(told), self.retrieval, timeless)
+        return PipelineRun(result, failure, server.prompts, "".join(answer_parts), self.retrieval, timeless)
 
 
 def assert_golden(name: str, run: PipelineRun) -> None:

@@ -13,7 +13,7 @@ FINANCE_TAG, OPERATIONS_TAG, AUDITOR_TAG, TENANT = "finance", "operations", "aud
 
 def _between(first: list[float], second: list[float], share: float) -> list[float]:
     """A vector between two topics, nearer to the first the larger `share` is."""
-    return [share * one + (1.0 - share) * other for one, other in zip(first, second, strict=True)]
+    return [share * component + (1.0 - share) * other for component, other in zip(first, second, strict=True)]
 
 
 def _code(service: str, symbol: str, text: str, vector: list[float], **fields: object) -> dict[str, object]:

@@ -39,8 +39,8 @@ def start(
     From nothing, if it is another installation or if libraries or Python are told something by `environment`, which
     they read when they are loaded. Then `constants`, such as time limits that no setting changes, cannot be others.
     """
-    own = all(name.startswith("GROUNDWIRE_") for name in environment or {})
-    if own and "GROUNDWIRE_EXECUTABLE" not in os.environ:
+    is_only_settings = all(name.startswith("GROUNDWIRE_") for name in environment or {})
+    if is_only_settings and "GROUNDWIRE_EXECUTABLE" not in os.environ:
         return ForkedProgram(list(map(str, arguments)), _environment(environment), constants)
     assert not constants, "only a forked program has other constants"
     return subprocess.Popen(

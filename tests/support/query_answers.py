@@ -57,7 +57,7 @@ def match(
         meta=MatchMeta(
             chunk_id=node_id,
             is_latest=True,
-            parent_ids=[one.id for one in inside],
+            parent_ids=[container.id for container in inside],
             parents=inside,
             neighbor=bool(beside),
             neighbor_of=beside,
@@ -71,7 +71,7 @@ def queried(*matches: QueryMatch, index: str) -> QueryResponse:
         took_ms=1.0,
         query_class=QueryClass.QUERY_CLASS_MIXED,
         fusion=FusionMode.FUSION_MODE_ADAPTIVE,
-        matches_returned=sum(one.rank > 0 for one in matches),
+        matches_returned=sum(match.rank > 0 for match in matches),
         lifecycle_effective=Lifecycle.LIFECYCLE_ACTIVE,
         exact=True,
     )

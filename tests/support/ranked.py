@@ -14,4 +14,6 @@ class RankedRow(NamedTuple):
 
 def listed(ranked: RankedRows) -> list[RankedRow]:
     """The rows, best first."""
-    return [RankedRow(*one) for one in zip(ranked.rows.tolist(), ranked.scores.tolist(), strict=True)]
+    return [
+        RankedRow(*row_and_score) for row_and_score in zip(ranked.rows.tolist(), ranked.scores.tolist(), strict=True)
+    ]

@@ -40,8 +40,8 @@ class ReplyCutter:
         self._flowing.clear()
         with self._lock:
             ended = list(self._connections)
-        for one in ended:
-            _end(one)
+        for connection in ended:
+            _end(connection)
 
     def heal(self) -> None:
         """Passes on what was held, and everything from now on."""
@@ -99,9 +99,9 @@ def _copy(source: socket.socket, target: socket.socket) -> None:
     _end(target)
 
 
-def _end(one: socket.socket) -> None:
+def _end(connection: socket.socket) -> None:
     with suppress(OSError):
-        one.shutdown(socket.SHUT_RDWR)
+        connection.shutdown(socket.SHUT_RDWR)
 
 
 @contextmanager

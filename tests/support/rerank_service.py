@@ -44,11 +44,11 @@ class RerankService:
     over: threading.Event = field(default_factory=threading.Event)
 
 
-def by_length(asked: Asked) -> Reply:
+def by_length(request: Asked) -> Reply:
     """Scores the longer of up to a thousand characters higher; in the order of the scores."""
-    texts = asked.body.get("documents") or asked.body["texts"]
+    texts = request.body.get("documents") or request.body["texts"]
     ranked = sorted(enumerate(texts), key=lambda entry: -len(entry[1]))
-    if "texts" in asked.body:
+    if "texts" in request.body:
         return as_json([{"index": index, "score": len(text) / 1_000} for index, text in ranked])
     results = [{"index": index, "relevance_score": len(text) / 1_000, "document": text} for index, text in ranked]
     return as_json({"id": "r", "results": results})
@@ -72,10 +72,10 @@ def rerank_service(
 
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            asked = Asked(self.path, dict(self.headers), body, self.client_address[1])
-            service.asked.append(asked)
+            request = Asked(self.path, dict(self.headers), body, self.client_address[1])
+            service.asked.append(request)
             try:
-                _send(self, service.answer(asked), service.over)
+                _send(self, service.answer(request), service.over)
             except (BrokenPipeError, ConnectionResetError, ssl.SSLError):
                 service.left.set()
                 self.close_connection = True

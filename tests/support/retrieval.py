@@ -37,9 +37,9 @@ from groundwire_client import (
     SourceLocation,
 )
 from groundwire_client._evidence import evidence_of
-from groundwire_configuration.located_values import Origin
 from groundwire_pipelines.actions.definition import Action, Outcome
-from groundwire_pipelines.definition.model import PipelineDefinition, StepDefinition
+from groundwire_pipelines.definition.file_models import StepDefinition
+from groundwire_pipelines.definition.model import PipelineDefinition
 from groundwire_pipelines.engine.binding import BoundStep, bind
 from groundwire_pipelines.evidence_nodes import EvidenceNode, ShownText
 from groundwire_pipelines.prompts import PromptFolders
@@ -239,7 +239,7 @@ def fetched(
 ) -> FetchNodeTextsResponse:
     """A fetch's answer, its sums included."""
     kept = list(texts)
-    tokens, characters = sum(one.token_count for one in kept), sum(len(one.text) for one in kept)
+    tokens, characters = sum(text.token_count for text in kept), sum(len(text.text) for text in kept)
     return FetchNodeTextsResponse(texts=kept, skipped=skipped, used_tokens=tokens, used_chars=characters, index=index)
 
 
@@ -263,7 +263,7 @@ def make_step(
     step_id: str, action: str, transitions: Mapping[str, str] | None = None, **raw: JsonValue
 ) -> StepDefinition:
     """A step."""
-    return StepDefinition(step_id, action, raw, transitions or {}, Origin("memory", 1))
+    return StepDefinition.model_validate({"id": step_id, "action": action, **(transitions or {}), **raw})
 
 
 def make_definition(*steps: StepDefinition, **settings: Any) -> PipelineDefinition:

@@ -39,7 +39,7 @@ def records_of(part: str, seed: int) -> list[dict[str, object]]:
         )
         for number in range(rng.randint(5, 25))
     ]
-    keys = [f"cs::{own['local_id']}" for own in nodes]
+    keys = [f"cs::{record['local_id']}" for record in nodes]
     edges = {(rng.choice(keys), rng.choice(keys), rng.choice(["Calls", "Contains"])) for _ in range(30)}
     return nodes + [edge(*ends, confidence=rng.choice([0.5, 0.9, 1.0])) for ends in sorted(edges) if ends[0] < ends[1]]
 

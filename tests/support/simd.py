@@ -13,9 +13,9 @@ INSTRUCTION_SETS = tuple(
 @contextmanager
 def instruction_set(level: int) -> Iterator[None]:
     """FAISS uses one instruction set; in this whole process."""
-    own = faiss.SIMDConfig.get_level()
+    usual_level = faiss.SIMDConfig.get_level()
     faiss.SIMDConfig.set_level(level)
     try:
         yield
     finally:
-        faiss.SIMDConfig.set_level(own)
+        faiss.SIMDConfig.set_level(usual_level)

@@ -24,8 +24,8 @@ def main(descriptor: int) -> int:
     (data / f"settings-{number}").write_text(repr(assignment.settings))
     orders = json.loads((data / "orders.json").read_text())[str(number)]
     order = orders[min(life, len(orders) - 1)]
-    told = threading.Event()
-    signal.signal(signal.SIGTERM, signal.SIG_IGN if order == "deaf" else lambda *_: told.set())
+    told_to_end = threading.Event()
+    signal.signal(signal.SIGTERM, signal.SIG_IGN if order == "deaf" else lambda *_: told_to_end.set())
     if order == "crash":
         os._exit(7)
     if order == "refuse":
@@ -33,7 +33,7 @@ def main(descriptor: int) -> int:
         return 2
     if order != "stay":
         pipe.send(Listening())
-    told.wait(600)
+    told_to_end.wait(600)
     return 0
 
 

@@ -5,13 +5,13 @@ import re
 _PART = re.compile(r"\x1b\[(?P<number>\d*)(?P<code>[A-Za-z])|\x1b\[\?\d+[hl]|\x1b\[[\d;]*m|[\r\n]|[^\x1b\r\n]+")
 
 
-def screen(told: str) -> list[str]:
+def screen(output: str) -> list[str]:
     """The lines of a terminal of endless width and height after it was told all this.
 
     Knows the codes that rich moves with: up by lines (`A`) and erase the line (`K`).
     """
     lines, row, column = [""], 0, 0
-    for part in _PART.finditer(told):
+    for part in _PART.finditer(output):
         text = part[0]
         if text == "\r":
             column = 0

@@ -99,7 +99,7 @@ def oracle_nodes(graph: Graph, walk: Walk) -> tuple[list[Reached], bool]:
     """Level by level; a level is sorted by (seed, edge type, id), the first way to a node counts. And: truncated?"""
     seeds = [id_ for id_ in dict.fromkeys(walk.seed_ids) if id_ in graph.visible]
     level = [Reached(id_, 0, "", position) for position, id_ in enumerate(seeds)]
-    found = list(level)
+    nodes = list(level)
     for depth in range(1, walk.max_depth + 1):
         ways = sorted(
             (parent.seed, edge_type, other, place)
@@ -108,13 +108,13 @@ def oracle_nodes(graph: Graph, walk: Walk) -> tuple[list[Reached], bool]:
         )
         parents, level = level, []
         for seed, _, other, place in ways:
-            if other not in {node.id for node in found}:
+            if other not in {node.id for node in nodes}:
                 level.append(Reached(other, depth, parents[place].id, seed))
-                found.append(level[-1])
+                nodes.append(level[-1])
         # Only what is returned is walked on from; but the places beyond the limit are taken by nothing deeper.
-        if len(found) > walk.max_nodes:
+        if len(nodes) > walk.max_nodes:
             break
-    return found[: walk.max_nodes], len(found) > walk.max_nodes
+    return nodes[: walk.max_nodes], len(nodes) > walk.max_nodes
 
 
 def oracle_edges(graph: Graph, walk: Walk, nodes: list[Reached]) -> list[TypedEdge]:

@@ -10,13 +10,14 @@ from groundwire_client._resolution import MOST_NAMES, ids_of, read_at, searched
 from groundwire_client._several import is_id_of
 from groundwire_client._why_first import why_first, why_first_hit
 from groundwire_client.cli._choices import in_panel
+from groundwire_client.cli._command_signatures import with_options
 from groundwire_client.cli._commands import expand, fetch, paths, search
+from groundwire_client.cli._connection_options import AccessOptions, ConnectionOptions
 from groundwire_client.cli._evaluate_command import evaluate
 from groundwire_client.cli._evidence_command import evidence
 from groundwire_client.cli._filter_options import FilterOptions
 from groundwire_client.cli._grep_command import grep
 from groundwire_client.cli._names import print_notes, unknown_names
-from groundwire_client.cli._options import AccessOptions, ConnectionOptions, with_options
 from groundwire_client.cli._parts import indexes, place
 from groundwire_client.cli._query_command import query
 from groundwire_client.cli._query_rendering import query_facts

@@ -12,9 +12,10 @@ from groundwire_client import _defaults as defaults
 from groundwire_client._client import GroundwireClient
 from groundwire_client._helpers import Scopes, choices
 from groundwire_client._resolution import Resolution, ids_of, read_at, searched
+from groundwire_client.cli._call_options import CallOptions
 from groundwire_client.cli._choices import names_of
+from groundwire_client.cli._command_signatures import with_options
 from groundwire_client.cli._filter_options import FilterOptions
-from groundwire_client.cli._options import CallOptions, with_options
 from groundwire_client.cli._rendering import print_expansion, print_paths, print_search
 
 _Nodes = Annotated[

@@ -17,7 +17,8 @@ from groundwire.v1.scope_pb2 import IndexScope
 from groundwire_client._client import GroundwireClient
 from groundwire_client._defaults import BUDGET_TOKENS
 from groundwire_client._helpers import pinned
-from groundwire_client.cli._options import CallOptions, with_options
+from groundwire_client.cli._call_options import CallOptions
+from groundwire_client.cli._command_signatures import with_options
 from groundwire_client.cli._parts import show
 
 _FIRST, _DEPTH = 5, 10

@@ -12,9 +12,10 @@ from groundwire.v1.retrieval_pb2 import Retriever
 from groundwire.v1.scope_pb2 import IndexScope
 from groundwire_client import _defaults as defaults
 from groundwire_client._helpers import choices
+from groundwire_client.cli._call_options import CallOptions
 from groundwire_client.cli._choices import names_of
+from groundwire_client.cli._command_signatures import with_options
 from groundwire_client.cli._filter_options import FilterOptions
-from groundwire_client.cli._options import CallOptions, with_options
 
 
 @with_options(FilterOptions, CallOptions)

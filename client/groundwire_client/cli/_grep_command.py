@@ -11,8 +11,9 @@ from groundwire.v1.retrieval_pb2 import LineMatch, SearchTextResponse
 from groundwire.v1.scope_pb2 import IndexScope
 from groundwire_client import _defaults as defaults
 from groundwire_client._helpers import scope_name
+from groundwire_client.cli._call_options import CallOptions
+from groundwire_client.cli._command_signatures import with_options
 from groundwire_client.cli._filter_options import FilterOptions
-from groundwire_client.cli._options import CallOptions, with_options
 from groundwire_client.cli._parts import footer, indexes, show
 
 

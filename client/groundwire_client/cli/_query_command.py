@@ -10,9 +10,10 @@ import typer
 from groundwire.v1.query_pb2 import FusionMode, HybridParameters
 from groundwire.v1.retrieval_pb2 import Retriever
 from groundwire_client._helpers import choices
+from groundwire_client.cli._call_options import CallOptions
 from groundwire_client.cli._choices import in_panel, names_of
+from groundwire_client.cli._command_signatures import with_options
 from groundwire_client.cli._filter_options import FilterOptions
-from groundwire_client.cli._options import CallOptions, with_options
 from groundwire_client.cli._query_rendering import print_query
 
 _tuning, _around, _routing = in_panel("Ranking"), in_panel("What stands around"), in_panel("Routing")

@@ -1,13 +1,13 @@
 """`query`: the whole retrieval in one call, which keeps the texts of its matches for the evidence."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from groundwire.evidence.question_words import stems
 from groundwire_client import (
     FusionMode,
     NodeFilter,
     NodeText,
-    ParentContext,
+    OfferedText,
     QueryClass,
     QueryMatch,
     QueryResponse,
@@ -17,6 +17,7 @@ from groundwire_client import (
     choice,
     choices,
     ids,
+    offered_texts,
 )
 from groundwire_pipelines.actions.definition import Action, DataFlow, Outcome
 from groundwire_pipelines.actions.query_input import effective_top_k, parsed_query, read_by, with_filters
@@ -89,43 +90,33 @@ def _texts(matches: Sequence[QueryMatch]) -> list[NodeText]:
     hits = [match for match in matches if not match.meta.neighbor]
     beside = [match for match in matches if match.meta.neighbor]
     first: dict[str, NodeText] = {}
-    for text in (*_with_parents(hits, 0), *_with_parents(beside, 1)):
-        first.setdefault(text.id, text)
+    for offered in (*offered_texts(hits), *offered_texts(beside)):
+        if not offered.node.text_omitted:
+            first.setdefault(offered.node.id, _text(offered))
     return list(first.values())
 
 
-def _with_parents(matches: Sequence[QueryMatch], depth: int) -> Iterator[NodeText]:
-    """The texts of matches at a depth, then those of the nodes that contain them, each one edge away from its match."""
-    for match in matches:
-        if not match.text_omitted:
-            yield _text(match, match.symbol or match.section_path, depth, match.meta.neighbor_of)
-    for match in matches:
-        for parent in match.meta.parents:
-            if not parent.text_omitted:
-                yield _text(parent, parent.symbol, depth + 1, match.id)
-
-
-def _text(match: QueryMatch | ParentContext, symbol: str, depth: int, parent_id: str) -> NodeText:
+def _text(offered: OfferedText) -> NodeText:
+    """The text, one edge farther away than its match if it is that of a node which contains the match."""
+    node, match = offered.node, offered.match
+    depth = int(match.meta.neighbor) + (0 if offered.is_of_match else 1)
     return NodeText(
-        id=match.id,
-        text=match.text,
+        id=node.id,
+        text=node.text,
         is_seed=depth == 0,
         depth=depth,
-        parent_id=parent_id,
-        token_count=match.token_count,
-        location=match.location,
-        symbol=symbol,
-        citation=match.citation,
+        parent_id=match.meta.neighbor_of if offered.is_of_match else match.id,
+        token_count=node.token_count,
+        location=node.location,
+        symbol=match.symbol or match.section_path if offered.is_of_match else node.symbol,
+        citation=node.citation,
     )
 
 
 def _skipped(matches: Sequence[QueryMatch]) -> list[SkippedNode]:
     """The nodes without a text, and why."""
-    offered: list[QueryMatch | ParentContext] = [
-        *matches,
-        *(offered_text for match in matches for offered_text in match.meta.parents),
-    ]
-    omitted = {offered_text.id: offered_text.omit_reason for offered_text in offered if offered_text.text_omitted}
+    nodes = [offered.node for offered in offered_texts(matches)]
+    omitted = {node.id: node.omit_reason for node in nodes if node.text_omitted}
     return [SkippedNode(id=node_id, reason=reason) for node_id, reason in omitted.items()]
 
 
@@ -152,8 +143,7 @@ def _words(query: str, matches: Sequence[QueryMatch]) -> float | None:
 
 
 def _detail(response: QueryResponse, kept: Sequence[NodeText]) -> dict[str, str | int | float | bool]:
-    parents = {parent.id for match in response.matches for parent in match.meta.parents}
-    offered = parents | {match.id for match in response.matches}
+    offered = {offered.node.id for offered in offered_texts(response.matches)}
     return {
         "fusion": choice(FusionMode, response.meta.fusion),
         "query_class": choice(QueryClass, response.meta.query_class),

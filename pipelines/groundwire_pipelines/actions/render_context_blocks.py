@@ -98,12 +98,8 @@ def _choice(
     if not with_edges:
         return choose(matches, (), (), (), question)
     unread = [node for node in known.values() if node.id not in nodes]
-    edges = [
-        made.EvidenceEdge(edge.from_id, edge.to_id, edge.edge_type, edge.confidence, edge.line)
-        for edge in edges_of(state)
-    ]
     unread_matches = (Match(node, 0.0) for node in unread if node.id in state.retrieval_seed_nodes)
-    return choose([*matches, *unread_matches], unread, (), edges, question)
+    return choose([*matches, *unread_matches], unread, (), edges_of(state), question)
 
 
 def _values(state: PipelineState) -> Mapping[str, float]:

@@ -12,9 +12,9 @@ from pydantic import JsonValue
 
 from groundwire_configuration.located_values import unquoted
 from groundwire_pipelines.actions.definition import Action
-from groundwire_pipelines.definition.model import PipelineDefinition, StepDefinition
+from groundwire_pipelines.definition.file_models import PIPELINE_NAME, StepDefinition
+from groundwire_pipelines.definition.model import PipelineDefinition
 from groundwire_pipelines.definition.search_path import RUN
-from groundwire_pipelines.definition.sources import PIPELINE_NAME
 from groundwire_pipelines.engine.binding import bind
 from groundwire_pipelines.errors import PipelineError
 from groundwire_pipelines.prompts import PROMPT, SCHEMA, PromptFolders

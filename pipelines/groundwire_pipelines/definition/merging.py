@@ -7,9 +7,9 @@ from pathlib import Path
 from pydantic import JsonValue
 
 from groundwire_configuration.located_values import Located, Origin
-from groundwire_pipelines.definition.model import StepDefinition
+from groundwire_pipelines.definition.file_models import StepDefinition
 from groundwire_pipelines.definition.search_path import PipelineSearch
-from groundwire_pipelines.definition.sources import PipelineSource, StepSource, is_transition
+from groundwire_pipelines.definition.sources import PipelineSource, StepSource
 from groundwire_pipelines.errors import DefinitionError, Problem
 
 
@@ -30,7 +30,7 @@ class PipelineDraft:
     origins: Mapping[str, Origin]
     files: tuple[Path, ...]
     prompts: tuple[Path, ...]
-    replaced: Mapping[str, StepDefinition]
+    replaced: Mapping[str, StepSource]
 
 
 def inheritance_chain(source: PipelineSource, search: PipelineSearch) -> tuple[PipelineSource, ...]:
@@ -78,7 +78,7 @@ def merge(chain: Sequence[PipelineSource], overrides: Mapping[str, Located]) -> 
         description=child.description,
         origin=child.origin,
         settings={key: value.plain() for key, value in settings.items()},
-        steps={step_id: _step(step_id, step) for step_id, step in steps.items()},
+        steps={step_id: step.definition for step_id, step in steps.items()},
         origins=origins,
         files=tuple(dict.fromkeys(source.path for source in reversed(chain))),
         prompts=tuple(
@@ -86,7 +86,7 @@ def merge(chain: Sequence[PipelineSource], overrides: Mapping[str, Located]) -> 
                 folder for source in reversed(chain) for folder in (source.path.parent / "prompts", *source.prompts)
             )
         ),
-        replaced={step_id: _step(step_id, step) for step_id, step in replaced.items()},
+        replaced=replaced,
     )
 
 
@@ -113,14 +113,3 @@ def _collect_origins(path: str, value: Located, origins: dict[str, Origin]) -> N
     elif isinstance(value.value, tuple):
         for number, item in enumerate(value.value):
             _collect_origins(f"{path}.{number}", item, origins)
-
-
-def _step(step_id: str, step: StepSource) -> StepDefinition:
-    plain = {key: value.plain() for key, value in step.keys.items()}
-    return StepDefinition(
-        id=step_id,
-        action=str(plain.pop("action")),
-        raw={key: value for key, value in plain.items() if key != "id" and not is_transition(key)},
-        transitions={key: str(target) for key, target in plain.items() if is_transition(key)},
-        origin=step.origin,
-    )

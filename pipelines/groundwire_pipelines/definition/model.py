@@ -4,26 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from pydantic import JsonValue
-
 from groundwire_configuration.located_values import Origin
+from groundwire_pipelines.definition.file_models import StepDefinition
 from groundwire_pipelines.errors import Problem
 from groundwire_pipelines.settings import PipelineSettings
-
-
-@dataclass(frozen=True, slots=True)
-class StepDefinition:
-    """A step of a pipeline.
-
-    `raw` holds the keys of its action, without `id`, `action` and the transitions; `transitions` has the step that
-    follows each transition (`next` or `on_...`). `origin` is the line of the step's `id`.
-    """
-
-    id: str
-    action: str
-    raw: Mapping[str, JsonValue]
-    transitions: Mapping[str, str]
-    origin: Origin
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,11 +46,11 @@ def _unreadable(path: Path, error: OSError) -> DefinitionError:
 
 def _refused(path: Path, error: DocumentError) -> DefinitionError:
     return DefinitionError(
-        tuple(Problem(str(path), problem.line, _key_path(problem.keys), problem.message) for problem in error.problems)
+        tuple(Problem(str(path), problem.line, key_path(problem.keys), problem.message) for problem in error.problems)
     )
 
 
-def _key_path(keys: tuple[str, ...]) -> str:
-    """The path of keys within the pipeline, as later checks name it too, if the place is in one."""
+def key_path(keys: tuple[str, ...]) -> str:
+    """The path of keys within the pipeline, as checks of the merged pipeline name it too, if the place is in one."""
     within = keys[{"pipeline": 1, "pipelines": 2}.get(keys[0], 0) :] if keys else ()
     return ".".join(within or keys) or "yaml"

@@ -4,8 +4,6 @@ import difflib
 import json
 from collections.abc import Iterable
 
-from groundwire_configuration.located_values import Located
-
 _SHOWN_CHARACTERS = 60
 
 
@@ -29,18 +27,6 @@ def shown(value: object) -> str:
     return text if len(text) <= _SHOWN_CHARACTERS else f"{text[:_SHOWN_CHARACTERS]}..."
 
 
-def kind(value: Located) -> str:
-    """The type of a value, for `must be a mapping, not ...`."""
-    match value.value:
-        case None:
-            return "nothing"
-        case bool():
-            return "true or false"
-        case str():
-            return "a text"
-        case int() | float():
-            return "a number"
-        case tuple():
-            return "a list"
-        case _:
-            return "a mapping"
+def refused_text(value: object, meaning: str) -> str:
+    """The message for a value that is not the text that it should be, such as `the id of a step`."""
+    return f"must be {meaning}, not {shown(value)}{'; quote it' if isinstance(value, int | float) else ''}"

@@ -1,21 +1,18 @@
 """Settings and keys of steps as their strict models, and what the checks of a pipeline found, each with its place."""
 
 import json
-import re
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
-from typing import TypeVar, get_args
+from typing import TypeVar
 
 from pydantic import BaseModel, JsonValue, ValidationError
-from pydantic_core import ErrorDetails
 
 from groundwire_configuration.located_values import Origin
+from groundwire_pipelines.definition.broken_rules import keys_below, message_of
 from groundwire_pipelines.definition.merging import PipelineDraft
 from groundwire_pipelines.definition.references import SUFFIX
-from groundwire_pipelines.definition.wording import did_you_mean, listed, shown
 from groundwire_pipelines.errors import Problem
 
-_SUBJECT = re.compile("^(?:Input|String|List) should ")
 Model = TypeVar("Model", bound=BaseModel)
 _NO_SOURCES: Mapping[str, str] = MappingProxyType({})
 
@@ -88,7 +85,7 @@ class Findings:
     def missing(self, step_id: str, name: str) -> str:
         """The message for a missing key: a step that replaced a parent's often lacks a key that the parent's had."""
         replaced = self._draft.replaced.get(step_id)
-        if replaced is None or {name, f"{name}{SUFFIX}"}.isdisjoint((*replaced.raw, *replaced.transitions)):
+        if replaced is None or {name, f"{name}{SUFFIX}"}.isdisjoint(replaced.keys):
             return "is missing"
         return f"is missing: a step replaces the whole of its parent's, and that at {replaced.origin} has it"
 
@@ -113,44 +110,3 @@ class Findings:
     def _distance(self, place: Origin) -> int:
         """The distance from the child in the chain of files; settings of the run are nearest."""
         return self._nearness.get(place.file, -1)
-
-
-def keys_below(model: type[BaseModel], path: Iterable[str]) -> Iterable[str]:
-    """The keys of the model at a place within a model; numbers in the path, and names that are no keys, are skipped."""
-    for name in path:
-        field = model.model_fields.get(name)
-        types = () if field is None else (field.annotation, *get_args(field.annotation))
-        model = next((kind for kind in types if isinstance(kind, type) and issubclass(kind, BaseModel)), model)
-    return model.model_fields
-
-
-def message_of(details: ErrorDetails, known: Iterable[str], suffix: str = "") -> str:
-    """The message for a value, without its place.
-
-    Args:
-        details: One error of a model.
-        known: The allowed keys, to suggest for misspelt ones.
-        suffix: A suffix that the file's keys may have.
-    """
-    given = details["input"]
-    match details["type"]:
-        case "extra_forbidden":
-            name, names = f"{details['loc'][-1]}{suffix}", [f"{key}{suffix}" for key in known]
-            return f"unknown key{did_you_mean(name, names) or f'; known are {listed(names)}'}"
-        case "missing":
-            return "is missing"
-        case "string_type":
-            return f"must be a text, not {shown(given)}{'; quote it' if isinstance(given, int | float) else ''}"
-        case "value_error":
-            return details["msg"].removeprefix("Value error, ")
-        case "literal_error":
-            # pydantic lists them as 'a', 'b' or 'c'.
-            expected = str(details.get("ctx", {})["expected"])
-            return f"must be {expected}, not {shown(given)}{did_you_mean(str(given), expected.split(chr(39))[1::2])}"
-        case rule if "-" in rule:
-            return details["msg"]
-        case _:
-            # pydantic writes `Input should be ...`, `List should have at least 1 item after validation, not 0`.
-            rule = _SUBJECT.sub("", details["msg"]).partition(" after validation")[0]
-            rule = {"be a valid array": "be a list", "be a valid object": "be a mapping"}.get(rule, rule)
-            return f"must {rule}, not {shown(given)}" if rule != details["msg"] else f"{rule}: {shown(given)}"

@@ -11,8 +11,8 @@ from pydantic import JsonValue
 from pydantic.json_schema import GenerateJsonSchema, models_json_schema
 
 from groundwire_pipelines.actions.definition import ON_ERROR, Action
+from groundwire_pipelines.definition.file_models import OWN_SETTING, STEP_ID, PipelineModel
 from groundwire_pipelines.definition.references import SUFFIX
-from groundwire_pipelines.definition.sources import OWN_SETTING, PIPELINE_NAME, STEP_ID
 from groundwire_pipelines.settings import PipelineSettings
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -31,7 +31,11 @@ def pipeline_schema(actions: Mapping[str, Action[Any]]) -> _Schema:
     """The schema (draft 2020-12) of files whose steps name these actions; the same bytes for the same registry."""
     known = [actions[name] for name in sorted(actions)]
     refs, generated = models_json_schema(
-        [(PipelineSettings, "validation"), *((action.settings, "validation") for action in known)],
+        [
+            (PipelineModel, "validation"),
+            (PipelineSettings, "validation"),
+            *((action.settings, "validation") for action in known),
+        ],
         schema_generator=_Untitled,
     )
     definitions: dict[str, _Schema] = generated["$defs"]
@@ -40,10 +44,11 @@ def pipeline_schema(actions: Mapping[str, Action[Any]]) -> _Schema:
     # A child may omit required keys that its parent has.
     settings.pop("required", None)
     settings["additionalProperties"] = True
-    settings["propertyNames"] = {"pattern": f"^{OWN_SETTING.pattern.pattern}$"}
+    settings["propertyNames"] = OWN_SETTING.schema
+    pipeline = _pipeline(definitions.pop(names[PipelineModel]))
     steps = {action.name: _step(action, definitions[names[action.settings]]) for action in known}
     for model, name in names.items():
-        if model is not PipelineSettings:
+        if model not in (PipelineSettings, PipelineModel):
             definitions.pop(name, None)
     return {
         "$schema": _DIALECT,
@@ -57,7 +62,7 @@ def pipeline_schema(actions: Mapping[str, Action[Any]]) -> _Schema:
         "minProperties": 1,
         "maxProperties": 1,
         "$defs": {
-            "pipeline": _pipeline(),
+            "pipeline": pipeline,
             "settings": settings,
             "step": _any_step(known),
             **{f"step.{name}": step for name, step in steps.items()},
@@ -66,31 +71,13 @@ def pipeline_schema(actions: Mapping[str, Action[Any]]) -> _Schema:
     }
 
 
-def _pipeline() -> _Schema:
-    return {
-        "type": "object",
-        "properties": {
-            "name": {
-                "type": "string",
-                "pattern": f"^{PIPELINE_NAME.pattern.pattern}$",
-                "description": "Its name for other pipelines and for the command line.",
-            },
-            "description": {"type": "string", "description": "Its purpose; `groundwire pipeline list` prints it."},
-            "extends": {
-                "type": "string",
-                "description": "The pipeline whose settings and steps this one starts from: a name, or a file's path.",
-            },
-            "prompts": {
-                "type": "array",
-                "items": {"type": "string", "minLength": 1},
-                "description": "Folders of prompts besides `prompts` next to the file, relative to it, nearest first.",
-            },
-            "settings": {"$ref": "#/$defs/settings"},
-            "steps": {"type": "array", "items": {"$ref": "#/$defs/step"}},
-        },
-        "required": ["name"],
-        "additionalProperties": False,
-    }
+def _pipeline(own_schema: _Schema) -> _Schema:
+    """The keys of a pipeline; those of its settings and steps are in schemas of their own."""
+    own_keys = own_schema["properties"]
+    assert isinstance(own_keys, dict)
+    own_keys["settings"] = {"$ref": "#/$defs/settings"}
+    own_keys["steps"] = {"type": "array", "items": {"$ref": "#/$defs/step"}}
+    return own_schema
 
 
 def _any_step(actions: list[Action[Any]]) -> _Schema:
@@ -151,4 +138,4 @@ def _setting_name(key: str) -> _Schema:
 
 
 def _step_id(description: str) -> _Schema:
-    return {"type": "string", "pattern": f"^{STEP_ID.pattern.pattern}$", "description": description}
+    return {"type": "string", **STEP_ID.schema, "description": description}

@@ -10,9 +10,9 @@ from typing import Any, Final
 from pydantic import ValidationError
 
 from groundwire_pipelines.actions.definition import ERROR_FIELDS, Action, DataFlow, is_error_transition
+from groundwire_pipelines.definition.file_models import OWN_SETTING
 from groundwire_pipelines.definition.merging import PipelineDraft
 from groundwire_pipelines.definition.model import PipelineDefinition
-from groundwire_pipelines.definition.sources import OWN_SETTING
 from groundwire_pipelines.definition.wording import did_you_mean, listed
 from groundwire_pipelines.errors import DefinitionError
 from groundwire_pipelines.settings import PipelineSettings
@@ -233,7 +233,9 @@ class _PipelineChecks(StepChecks):
     def _warn_unreachable(self, step_id: str, entry: str) -> None:
         message = f"cannot be reached from the entry step {entry!r}"
         culprits = [
-            culprit for culprit, parent in self._draft.replaced.items() if step_id in parent.transitions.values()
+            culprit
+            for culprit, parent in self._draft.replaced.items()
+            if step_id in parent.definition.transitions.values()
         ]
         if culprits:
             message += f"; the parent's step {culprits[0]!r}, which led here, is replaced"

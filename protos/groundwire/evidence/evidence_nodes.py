@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
 from itertools import accumulate
+from typing import Protocol
 
 _LINE_TOKENS = 1.0
 """The tokens of a line break, and of a line's share of numbers."""
@@ -96,15 +97,33 @@ class EvidenceNode:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class EvidenceEdge:
-    """A dependency of one node on another; `line` is where the file of `from_id` states it, 0 when unknown."""
+class EvidenceEdge(Protocol):
+    """A dependency of one node on another. Edges of an index and messages of a response have this form."""
 
-    from_id: str
-    to_id: str
-    edge_type: str
-    confidence: float = 1.0
-    line: int = 0
+    @property
+    def from_id(self) -> str:
+        """The node that depends."""
+        ...
+
+    @property
+    def to_id(self) -> str:
+        """The node that it depends on."""
+        ...
+
+    @property
+    def edge_type(self) -> str:
+        """How it depends, such as `Calls`."""
+        ...
+
+    @property
+    def confidence(self) -> float:
+        """How sure the dependency is, in (0, 1]."""
+        ...
+
+    @property
+    def line(self) -> int:
+        """The line of the file of `from_id` that states it; 0 when unknown."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)

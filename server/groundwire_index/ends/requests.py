@@ -52,6 +52,7 @@ class Served:
     `method` is that of HTTP in capitals, empty for any. `within` is the key of the only test or file of tests that it
     is served in; empty for all others. `name` is what requests may name it by, without what is before it.
     `is_open`: the router may be mounted at a place that the tree does not show, so that the pattern may lack its start.
+    `router_key` is the node of the variable of the same file that holds the router; empty for one without a node.
     """
 
     pattern: str
@@ -65,6 +66,7 @@ class Served:
     within: str
     name: str
     is_open: bool
+    router_key: str = ""
 
 
 @dataclass(frozen=True, slots=True)

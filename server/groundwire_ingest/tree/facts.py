@@ -31,6 +31,7 @@ Trait: TypeAlias = Literal[
     "declared",
     "private",
     "virtual",
+    "conditional",
 ]
 """The flags of a declaration.
 
@@ -39,7 +40,8 @@ interface that types satisfy without naming it (Go). `extension` is a callable w
 the dot of a call. `property` is a callable that is read like a field. `variadic` is a callable with any number of
 further arguments. `local` is a declaration inside a callable, known only there. `declared` is a callable whose body is
 elsewhere. `private` is a member that only its own type sees, so that no other overrides it. `virtual` is a member that
-says that others may override it.
+says that others may override it. `conditional` is a variable that is set under a condition, so that its name may mean
+another definition as well.
 """
 
 _ABSTRACT = frozenset[Trait]({"interface", "abstract", "structural"})

@@ -10,6 +10,7 @@ from pydantic import SecretStr, ValidationError
 from pydantic_core import ErrorDetails
 from pydantic_settings import EnvSettingsSource
 
+from groundwire_configuration.rule_words import rule_in_words
 from groundwire_configuration.yaml_model import YamlFileError, read_yaml
 from groundwire_index.embedding.model_names import without_user
 from groundwire_server.config.settings import Settings, SettingsError
@@ -64,7 +65,7 @@ def _unknown_rule(name: str) -> str:
 
 def _line(details: ErrorDetails) -> str:
     """One problem as `setting: value: rule`; rules over several settings bring their own line."""
-    rule = details["msg"].removeprefix("Value error, ").replace("Input should be", "must be")
+    rule = rule_in_words(details)
     if not details["loc"]:
         return rule
     setting = ".".join(str(part) for part in details["loc"])

@@ -143,10 +143,7 @@ def _fetched(request: FetchRequest, snapshot: Snapshot, max_bytes: int, checkpoi
     with stage("texts"):
         texts = snapshot.texts(as_positions(rows[chosen.id] for chosen in packing.chosen))
     checkpoint()
-    fetched = tuple(
-        FetchedText(chosen.id, chosen.is_seed, chosen.depth, chosen.parent_id, text)
-        for chosen, text in zip(packing.chosen, texts, strict=True)
-    )
+    fetched = tuple(FetchedText(chosen, text) for chosen, text in zip(packing.chosen, texts, strict=True))
     used = packing.used_tokens, packing.used_chars
     return FetchResult(fetched, packing.skipped, *used, snapshot.index, scopes_of(snapshot))
 

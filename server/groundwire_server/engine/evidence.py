@@ -7,12 +7,12 @@ from functools import partial
 import numpy as np
 
 from groundwire.evidence.choosing import LINK_SOURCES, Match, QuestionNames, best_linked, choose, shown_edges
-from groundwire.evidence.evidence_nodes import EvidenceEdge, EvidenceNode
+from groundwire.evidence.evidence_nodes import EvidenceNode
 from groundwire.evidence.packing import Material, earlier_numbers, pack
 from groundwire.evidence.question_words import QuestionWords, identifiers
 from groundwire.tokens import TokenCounter
 from groundwire_index.limits import RESPONSE_BYTES
-from groundwire_index.nodes.node import Node
+from groundwire_index.nodes.node import Edge, Node
 from groundwire_index.purposes import PURPOSES, purpose_of
 from groundwire_index.scope import SEPARATOR
 from groundwire_index.text.trigram_names import normalised_name
@@ -199,14 +199,14 @@ def _mentioning_nodes(names: Sequence[str], request: EvidenceRequest, snapshot: 
     return snapshot.nodes(candidates.rows[as_positions(positions)])
 
 
-def _edges_among(ids: Sequence[str], snapshot: Snapshot, call: Call) -> list[EvidenceEdge]:
+def _edges_among(ids: Sequence[str], snapshot: Snapshot, call: Call) -> list[Edge]:
     """All edges between nodes."""
     return _walked(ids, len(ids), Direction.OUTGOING, snapshot, call) if ids else []
 
 
-def _edges_around(ids: Iterable[str], snapshot: Snapshot, call: Call) -> list[EvidenceEdge]:
+def _edges_around(ids: Iterable[str], snapshot: Snapshot, call: Call) -> list[Edge]:
     """The edges of each node, by a walk of its own, so that one with many edges does not displace those of others."""
-    edges: list[EvidenceEdge] = []
+    edges: list[Edge] = []
     for node_id in ids:
         edges += _walked([node_id], _OUTGOING_NODES, Direction.OUTGOING, snapshot, call)
         edges += _walked([node_id], _INCOMING_NODES, Direction.INCOMING, snapshot, call)
@@ -215,15 +215,12 @@ def _edges_around(ids: Iterable[str], snapshot: Snapshot, call: Call) -> list[Ev
 
 def _walked(
     seed_ids: Sequence[str], max_nodes: int, direction: Direction, snapshot: Snapshot, call: Call
-) -> list[EvidenceEdge]:
+) -> list[Edge]:
     walk = Walk(tuple(seed_ids), 1, max_nodes, None, direction, RESPONSE_BYTES)
-    return [
-        EvidenceEdge(edge.from_id, edge.to_id, edge.edge_type, edge.confidence, edge.line)
-        for edge in snapshot.expand(walk, call.checkpoint).edges
-    ]
+    return list(snapshot.expand(walk, call.checkpoint).edges)
 
 
-def _names_of_ends(edges: Iterable[EvidenceEdge], known: Collection[str], snapshot: Snapshot) -> dict[str, str]:
+def _names_of_ends(edges: Iterable[Edge], known: Collection[str], snapshot: Snapshot) -> dict[str, str]:
     """The symbols and paths of the nodes at the ends of edges that are not known, by id."""
     ends = dict.fromkeys(end for edge in edges for end in (edge.from_id, edge.to_id) if end not in known)
     labels = snapshot.labels(as_positions(snapshot.rows(list(ends)).values()))

@@ -1,10 +1,9 @@
 """The surroundings of a query's matches: texts, parents, neighbours and services, within the response's size."""
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from itertools import chain, islice
-from typing import NamedTuple
 
 from groundwire_index.limits import RESPONSE_BYTES
 from groundwire_index.nodes.node import Node
@@ -42,15 +41,6 @@ class QueryContent:
     used_tokens: int
 
 
-class _Found(NamedTuple):
-    """A node of the answer, the rows of the nodes that contain it, and their ids."""
-
-    row: int
-    node: Node
-    parents: tuple[int, ...]
-    parent_ids: tuple[str, ...]
-
-
 class QueryContext:
     """Fills one response: first every match, then services, texts, parents and neighbours while there is room.
 
@@ -66,46 +56,47 @@ class QueryContext:
         self._scope_bytes = max(scope_sizes, default=0)
         self._room = Room(RESPONSE_BYTES - QUERY_BYTES - of_request(request) - sum(scope_sizes) - left_out_size)
         self._truncated = False
+        self._rows: dict[str, int] = {}
         self._returned: dict[str, int] = {}
         self._charged: set[str] = set()
         self._spent_tokens = 0
 
     def fill(self, ranked: Ranked) -> QueryContent:
         """The matches for the final list, in its order."""
-        matching = self._found(ranked.rows)
-        kept = [
-            (match, position)
-            for match, position in zip(matching, ranked.order.tolist(), strict=True)
-            if self._fits(match)
-        ]
-        matched = [match for match, _ in kept]
-        services = self._services(matched) if self._request.expand_graph else ()
-        texts = [self._text(match.node) for match in matched]
-        parents = self._parents(matched)
+        matching = self._without_texts(ranked.rows)
+        fitting = [place for place, match in enumerate(matching) if self._fits(match)]
+        kept, positions = [matching[place] for place in fitting], ranked.order[fitting].tolist()
+        services = self._services(kept) if self._request.expand_graph else ()
         matches = [
-            Match(
-                node=match.node,
-                text=text,
-                rank=rank,
-                scores=_stage_scores(ranked, position),
-                parent_ids=match.parent_ids,
-                parents=inside,
-            )
-            for rank, ((match, position), text, inside) in enumerate(zip(kept, texts, parents, strict=True), start=1)
+            replace(match, rank=rank, scores=_stage_scores(ranked, position))
+            for rank, (match, position) in enumerate(zip(self._with_texts(kept), positions, strict=True), start=1)
         ]
-        neighbors = self._neighbors(matched, matching) if self._request.include_neighbors else []
+        neighbors = self._with_texts(self._neighbors(kept, matching)) if self._request.include_neighbors else []
         return QueryContent((*matches, *neighbors), services, self._truncated, sum(self._returned.values()))
 
-    def _found(self, rows: Positions) -> list[_Found]:
-        parents = [inside.tolist() for inside in self._snapshot.parents(rows)]
-        ids = iter(self._snapshot.ids(as_positions(chain.from_iterable(parents))))
+    def _without_texts(self, rows: Positions) -> list[Match]:
+        """The nodes of rows, each with the ids of the nodes that contain it."""
+        nodes, parents = self._snapshot.nodes(rows), self._snapshot.parents(rows)
+        parent_rows = as_positions(chain.from_iterable(inside.tolist() for inside in parents))
+        ids = self._snapshot.ids(parent_rows)
+        self._rows.update(zip(ids, parent_rows.tolist(), strict=True))
+        self._rows.update((node.id, row) for node, row in zip(nodes, rows.tolist(), strict=True))
+        next_id = iter(ids)
         return [
-            _Found(row, node, tuple(inside), tuple(islice(ids, len(inside))))
-            for row, node, inside in zip(rows.tolist(), self._snapshot.nodes(rows), parents, strict=True)
+            Match(node=node, parent_ids=tuple(islice(next_id, len(inside))))
+            for node, inside in zip(nodes, parents, strict=True)
         ]
 
-    def _fits(self, match: _Found) -> bool:
+    def _fits(self, match: Match) -> bool:
         return self._take(of_match(match.node) + self._scope_bytes + sum(map(of_string, match.parent_ids)))
+
+    def _with_texts(self, matches: Sequence[Match]) -> list[Match]:
+        """The same with their texts and then with their parents, as far as these fit."""
+        texts = [self._text(match.node) for match in matches]
+        return [
+            replace(match, text=text, parents=parents)
+            for match, text, parents in zip(matches, texts, self._parents(matches), strict=True)
+        ]
 
     def _text(self, node: Node) -> str | SkipReason:
         """The text if budget and room hold it; one that is there already takes no more of the budget.
@@ -128,53 +119,44 @@ class QueryContext:
         self._truncated = self._truncated or not fits
         return fits
 
-    def _services(self, matches: Sequence[_Found]) -> tuple[ServiceContext, ...]:
+    def _services(self, matches: Sequence[Match]) -> tuple[ServiceContext, ...]:
         names = sorted({match.node.service_name for match in matches if match.node.service_name})
         contexts = self._snapshot.service_contexts(names)
         return tuple(context for context in contexts if self._take(of_service(context)))
 
-    def _parents(self, matches: Sequence[_Found]) -> list[tuple[ParentText, ...]]:
+    def _parents(self, matches: Sequence[Match]) -> list[tuple[ParentText, ...]]:
         """The parents of each node; none unless they are asked for."""
         if not self._request.include_parents:
             return [()] * len(matches)
-        wanted = dict.fromkeys(chain.from_iterable(match.parents for match in matches))
-        nodes = dict(zip(wanted, self._snapshot.nodes(as_positions(wanted)), strict=True))
+        wanted = dict.fromkeys(chain.from_iterable(match.parent_ids for match in matches))
+        nodes = dict(zip(wanted, self._snapshot.nodes(self._rows_of(wanted)), strict=True))
         return [
             tuple(
                 ParentText(nodes[parent], self._text(nodes[parent]))
-                for parent in match.parents
+                for parent in match.parent_ids
                 if self._take(of_match(nodes[parent]))
             )
             for match in matches
         ]
 
-    def _neighbors(self, matches: Sequence[_Found], ranked: Sequence[_Found]) -> list[Match]:
+    def _neighbors(self, matches: Sequence[Match], ranked: Sequence[Match]) -> list[Match]:
         """The neighbours of the matches. A whole text contains its part and is not its neighbour."""
-        excluded = {match.row for match in matches}.union(*(match.parents for match in ranked))
+        matched_ids = [match.node.id for match in matches]
+        excluded = set(self._rows_of(chain(matched_ids, *(match.parent_ids for match in ranked))).tolist())
         beside: dict[int, str] = {}
-        for match, rows in zip(
-            matches, self._snapshot.adjacent(as_positions(match.row for match in matches)), strict=True
-        ):
+        for matched_id, rows in zip(matched_ids, self._snapshot.adjacent(self._rows_of(matched_ids)), strict=True):
             for row in rows.tolist():
-                beside.setdefault(row, match.node.id)
-        kept = [
-            neighbour
-            for neighbour in self._found(as_positions(row for row in beside if row not in excluded))
+                if row not in excluded:
+                    beside.setdefault(row, matched_id)
+        return [
+            replace(neighbour, neighbor_of=matched_id)
+            for neighbour, matched_id in zip(self._without_texts(as_positions(beside)), beside.values(), strict=True)
             if self._fits(neighbour)
         ]
-        texts = [self._text(neighbour.node) for neighbour in kept]
-        return [
-            Match(
-                node=neighbour.node,
-                text=text,
-                rank=0,
-                scores=None,
-                parent_ids=neighbour.parent_ids,
-                parents=parents,
-                neighbor_of=beside[neighbour.row],
-            )
-            for neighbour, text, parents in zip(kept, texts, self._parents(kept), strict=True)
-        ]
+
+    def _rows_of(self, ids: Iterable[str]) -> Positions:
+        """The rows of nodes that were read, or that contain one of these."""
+        return as_positions(self._rows[node_id] for node_id in ids)
 
 
 def _stage_scores(ranked: Ranked, position: int) -> StageScores:

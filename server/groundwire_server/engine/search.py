@@ -1,7 +1,7 @@
 """SearchNodes: the first stages of a query: retrieve, fuse, and rerank on request."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -9,7 +9,7 @@ import numpy as np
 from groundwire_index.text.code_tokenizer import tokenize
 from groundwire_server.backends.interface import Snapshot
 from groundwire_server.domain.limits import MAX_MATCHED_TOKENS
-from groundwire_server.domain.search.candidates import Candidates, Floats, Positions, Retrieval
+from groundwire_server.domain.search.candidates import Candidates, Retrieval
 from groundwire_server.domain.search.fusion import best_first_by_ranks, reciprocal_rank_fusion
 from groundwire_server.domain.search.search import (
     Rerank,
@@ -26,6 +26,7 @@ from groundwire_server.domain.search.validation import check_search
 from groundwire_server.engine.indexes import Indexes
 from groundwire_server.engine.rerankers.rerank import Reranker, Rerankers, configured, rerank_scores
 from groundwire_server.engine.retrieval import check_held, left_out, scopes_of, vector_of
+from groundwire_server.engine.stages import Ranked
 from groundwire_server.execution.call import Call, Checkpoint
 from groundwire_server.execution.observation import stage
 from groundwire_server.query_embedding.query_vectors import QueryVectors
@@ -39,15 +40,6 @@ _ADVICE = {
     Retriever.DENSE: "search it with search_type BM25",
     Retriever.BM25_CODE: "search it with search_type SEMANTIC",
 }
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Ranked:
-    """Candidates with the scores [n] that they are answered with, and their positions, best first."""
-
-    candidates: Candidates
-    scores: Floats
-    order: Positions
 
 
 async def search_nodes(
@@ -73,7 +65,7 @@ async def search_nodes(
     depth = request.top_k * (reranker.widen_factor if reranker else 1)
     search = Retrieval(request.query, vector, dict.fromkeys(retrievers, depth))
 
-    def retrieve_and_fuse() -> _Ranked:
+    def retrieve_and_fuse() -> Ranked:
         with stage("retrieve"):
             candidates = snapshot.retrieve(search, call.checkpoint)
         return _fused(candidates, request.rrf_k, depth)
@@ -96,9 +88,11 @@ def _search_type(request: SearchRequest, snapshot: Snapshot) -> SearchType:
     return SearchType.HYBRID if has_vectors or request.query_vector else SearchType.BM25
 
 
-def _result(request: SearchRequest, search_type: SearchType, ranked: _Ranked, snapshot: Snapshot) -> SearchResult:
+def _result(request: SearchRequest, search_type: SearchType, ranked: Ranked, snapshot: Snapshot) -> SearchResult:
     ranked = replace(ranked, order=ranked.order[: request.top_k])
-    hits = _explained(request, ranked, snapshot) if request.explain else _hits(ranked, snapshot)
+    hits = _hits(ranked, snapshot)
+    if request.explain:
+        hits = _explained(hits, request.query, ranked, snapshot)
     debug = _debug(request, ranked.candidates, snapshot) if request.explain else None
     return SearchResult(
         tuple(hits),
@@ -119,42 +113,39 @@ def _reranker(rerank: Rerank, rerankers: Rerankers) -> Reranker | None:
     return configured(rerankers.codebert)
 
 
-def _fused(candidates: Candidates, rrf_k: int, count: int) -> _Ranked:
+def _fused(candidates: Candidates, rrf_k: int, count: int) -> Ranked:
     """A single list unchanged, or both fused; ties are ordered by the rank in the dense list, then in the other."""
     lists = list(candidates.by_retriever.values())
     ranks = [retriever_scores.ranks for retriever_scores in lists]
     scores = lists[0].scores if len(lists) == 1 else reciprocal_rank_fusion(ranks, rrf_k)
-    return _Ranked(candidates, scores, best_first_by_ranks(scores, ranks)[:count])
+    return Ranked(candidates, best_first_by_ranks(scores, ranks)[:count], final=scores, fused=scores)
 
 
-def _reranked(query: str, ranked: _Ranked, snapshot: Snapshot, reranker: Reranker, checkpoint: Checkpoint) -> _Ranked:
+def _reranked(query: str, ranked: Ranked, snapshot: Snapshot, reranker: Reranker, checkpoint: Checkpoint) -> Ranked:
     """Ties keep the order of the search."""
     with stage("rerank"):
         scores = rerank_scores(query, ranked.candidates, ranked.order, snapshot, reranker, checkpoint)
-    finals = np.zeros(len(ranked.candidates))
-    finals[ranked.order] = scores
-    return _Ranked(ranked.candidates, finals, ranked.order[np.argsort(-scores, kind="stable")])
+    order = ranked.order[np.argsort(-scores, kind="stable")]
+    return replace(ranked, order=order, final=ranked.column(ranked.order, scores))
 
 
-def _hits(ranked: _Ranked, snapshot: Snapshot) -> list[SearchHit]:
-    labels = snapshot.labels(ranked.candidates.rows[ranked.order])
-    scores = ranked.scores[ranked.order].tolist()
+def _hits(ranked: Ranked, snapshot: Snapshot) -> list[SearchHit]:
+    labels, scores = snapshot.labels(ranked.rows), ranked.final[ranked.order].tolist()
     return [
-        SearchHit(label.id, score, rank, label.symbol, label.location, label.is_test, label.is_generated)
-        for rank, (label, score) in enumerate(zip(labels, scores, strict=True), start=1)
+        SearchHit(label, score, rank) for rank, (label, score) in enumerate(zip(labels, scores, strict=True), start=1)
     ]
 
 
-def _explained(request: SearchRequest, ranked: _Ranked, snapshot: Snapshot) -> list[SearchHit]:
+def _explained(hits: Sequence[SearchHit], query: str, ranked: Ranked, snapshot: Snapshot) -> list[SearchHit]:
     """The hits with their places in every list, and the query's tokens that they hold."""
     matched: Sequence[tuple[str, ...]] = [()] * len(ranked.order)
     if Retriever.BM25_CODE in ranked.candidates.by_retriever:
-        matched = snapshot.matched_tokens(request.query, ranked.candidates.rows[ranked.order])
+        matched = snapshot.matched_tokens(query, ranked.rows)
     return [
         replace(
             hit, retrievers=_retriever_scores(ranked.candidates, position), matched_tokens=tokens[:MAX_MATCHED_TOKENS]
         )
-        for hit, position, tokens in zip(_hits(ranked, snapshot), ranked.order.tolist(), matched, strict=True)
+        for hit, position, tokens in zip(hits, ranked.order.tolist(), matched, strict=True)
     ]
 
 

@@ -19,8 +19,8 @@ from groundwire_client import (
 from groundwire_pipelines.actions.fetch_node_texts import ACTION
 from groundwire_pipelines.errors import StepError
 from groundwire_server.domain.texts.packing import prioritize
-from groundwire_server.domain.texts.texts import GraphNode
 from groundwire_server.domain.texts.texts import PrioritizationMode as PackingOrder
+from groundwire_server.domain.texts.texts import RequestedText
 from support.retrieval import INDEX, FakeRetrieval, fetched, make_runtime, make_state, run_action, text
 
 WALK = [
@@ -125,7 +125,7 @@ def test_top_n_are_those_that_the_server_packs_first(
     runtime = make_runtime(retrieval, node_text_fetch_top_n=most)
     run_action(ACTION, {"prioritization_mode": mode.value}, state, runtime)
     call = retrieval.calls[0].arguments
-    nodes = [GraphNode(node.id, node.depth, node.parent_id) for node in walk.values()]
+    nodes = [RequestedText(node.id, node.depth, node.parent_id) for node in walk.values()]
     first = prioritize(seeds, nodes, mode)[:most]
     assert {*call["seed_ids"], *(node.id for node in call["nodes"])} == {one.id for one in first}
 

@@ -29,7 +29,7 @@ def test_settings_of_a_run_are_checked_too() -> None:
     with pytest.raises(DefinitionError) as caught:
         load_pipeline("evidence", (), {"top_k": "many", "max_step": 9})
     assert list(map(str, caught.value.problems)) == [
-        '<run>:1: settings.top_k: must be a valid integer, not "many"',
+        '<run>:1: settings.top_k: must be a whole number, not "many"',
         "<run>:1: settings.max_step: unknown key; did you mean 'max_steps'?",
     ]
 

@@ -101,6 +101,6 @@ def test_any_text_and_number_is_read_back(
     path.write_text(PARENT)
     original = load_pipeline(str(path), (), {}, SMALL_REGISTRY)
     raw: dict[str, JsonValue] = {"search_type": "hybrid", "boosts": {"path": weight}, "fields": list(fields)}
-    changed = {**original.steps, "search": replace(original.steps["search"], raw=raw)}
+    changed = {**original.steps, "search": original.steps["search"].model_copy(update={"raw": raw})}
     path.write_text(merged_yaml(replace(original, steps=changed)))
     assert load_pipeline(str(path), (), {}, SMALL_REGISTRY).steps["search"].raw == raw

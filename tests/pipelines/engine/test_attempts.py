@@ -152,7 +152,8 @@ def test_an_answer_after_an_error_says_that_the_step_failed() -> None:
     """Nothing was found is another thing than that nothing could be asked."""
     pipeline = Pipeline.load("evidence")
     steps = dict(pipeline.definition.steps)
-    steps["gather"] = replace(steps["gather"], transitions={"next": "finalize", "on_error": "finalize"})
+    transitions = {"next": "finalize", "on_error": "finalize"}
+    steps["gather"] = steps["gather"].model_copy(update={"transitions": transitions})
     client = cast("AsyncGroundwireClient", FakeRetrieval(gatherings=[ABSENT]))
     failing = Pipeline(replace(pipeline.definition, steps=steps))
     result = asyncio.run(failing.arun("tax", client=client, repository="shop", branch="main"))

@@ -16,7 +16,7 @@ JWT = {
 @pytest.mark.parametrize(
     ("flags", "message"),
     [
-        ({"reflection": "maybe"}, "reflection: 'maybe': must be a valid boolean, unable to interpret input"),
+        ({"reflection": "maybe"}, "reflection: 'maybe': must be true or false"),
         ({"access_mode": "jws"}, "access_mode: 'jws': must be 'trusted', 'jwt' or 'mtls'"),
         ({"access_mode": "jwt"}, "access_mapping: must be given in the access mode jwt"),
         ({"access_mode": "mtls", "access_mapping": "a.yaml"}, "tls_client_ca: must be given in the access mode mtls"),

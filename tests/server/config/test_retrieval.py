@@ -13,7 +13,7 @@ RERANKER = {"reranker_token_file": "f", "reranker_token": "t"}
         ({"widen_factor": 101}, "widen_factor: 101: must be less than or equal to 100"),
         ({"reranker_token": "two words"}, "reranker_token: must be one word of printable ASCII"),
         ({"reranker_token": "a\r\nX: b"}, "reranker_token: must be one word of printable ASCII"),
-        ({"reranker_token": 3_141_592}, "reranker_token: must be a valid string"),
+        ({"reranker_token": 3_141_592}, "reranker_token: must be a text"),
         (
             {"reranker": "https://a/", "reranker_token": "t", "reranker_token_file": "f"},
             "reranker_token: must not be given together with reranker_token_file",

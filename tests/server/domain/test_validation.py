@@ -14,7 +14,7 @@ from groundwire_server.domain.graph.paths import PathsRequest
 from groundwire_server.domain.graph.validation import check_expand, check_paths
 from groundwire_server.domain.search.search import Filter, Rerank, SearchRequest, SearchType
 from groundwire_server.domain.search.validation import check_search
-from groundwire_server.domain.texts.texts import FetchRequest, GraphNode
+from groundwire_server.domain.texts.texts import FetchRequest, RequestedText
 from groundwire_server.domain.texts.texts_validation import check_fetch
 from groundwire_server.domain.validation import Violations, check_scope
 
@@ -74,8 +74,8 @@ def many(count: int) -> tuple[str, ...]:
     return tuple(f"x{number}" for number in range(count))
 
 
-def many_nodes(count: int) -> tuple[GraphNode, ...]:
-    return tuple(GraphNode(f"x{number}", 1, "") for number in range(count))
+def many_nodes(count: int) -> tuple[RequestedText, ...]:
+    return tuple(RequestedText(f"x{number}", 1, "") for number in range(count))
 
 
 def wide_ids(total_bytes: int) -> tuple[str, ...]:
@@ -202,21 +202,21 @@ BROKEN: list[tuple[str, Request, str, Reason]] = [
     ("too many seeds to fetch", fetch(seed_ids=many(10_001)), "nodes", RANGE),
     ("empty seed to fetch", fetch(seed_ids=("a", "")), "seed_ids[1]", REQUIRED),
     ("seed to fetch too long", fetch(seed_ids=("i" * 2_049,)), "seed_ids[0]", RANGE),
-    ("empty node id", fetch(nodes=(GraphNode("", 1, ""),)), "nodes[0].id", REQUIRED),
-    ("node id too long", fetch(nodes=(GraphNode("i" * 2_049, 1, ""),)), "nodes[0].id", RANGE),
-    ("parent id too long", fetch(nodes=(GraphNode("i", 1, "p" * 2_049),)), "nodes[0].parent_id", RANGE),
-    ("node depth negative", fetch(nodes=(GraphNode("i", -1, ""),)), "nodes[0].depth", RANGE),
-    ("node depth above the maximum", fetch(nodes=(GraphNode("i", 1_000_001, ""),)), "nodes[0].depth", RANGE),
-    ("depth 0 for a node that is no seed", fetch(nodes=(GraphNode("i", 0, ""),)), "nodes[0].depth", CONFLICT),
+    ("empty node id", fetch(nodes=(RequestedText("", 1, ""),)), "nodes[0].id", REQUIRED),
+    ("node id too long", fetch(nodes=(RequestedText("i" * 2_049, 1, ""),)), "nodes[0].id", RANGE),
+    ("parent id too long", fetch(nodes=(RequestedText("i", 1, "p" * 2_049),)), "nodes[0].parent_id", RANGE),
+    ("node depth negative", fetch(nodes=(RequestedText("i", -1, ""),)), "nodes[0].depth", RANGE),
+    ("node depth above the maximum", fetch(nodes=(RequestedText("i", 1_000_001, ""),)), "nodes[0].depth", RANGE),
+    ("depth 0 for a node that is no seed", fetch(nodes=(RequestedText("i", 0, ""),)), "nodes[0].depth", CONFLICT),
     (
         "a repeat with another depth",
-        fetch(nodes=(GraphNode("i", 1, ""), GraphNode("j", 1, ""), GraphNode("i", 2, ""))),
+        fetch(nodes=(RequestedText("i", 1, ""), RequestedText("j", 1, ""), RequestedText("i", 2, ""))),
         "nodes[2]",
         CONFLICT,
     ),
     (
         "a repeat with another parent",
-        fetch(nodes=(GraphNode("i", 1, "p"), GraphNode("i", 1, "q"))),
+        fetch(nodes=(RequestedText("i", 1, "p"), RequestedText("i", 1, "q"))),
         "nodes[1]",
         CONFLICT,
     ),
@@ -264,11 +264,11 @@ KEPT: list[tuple[str, Request]] = [
     ("least of everything", paths(max_hops=1, max_paths=1, max_nodes=1, edge_allowlist=("*",))),
     ("most ids to fetch", fetch(seed_ids=many(1), nodes=many_nodes(9_999))),
     ("graph nodes without seeds", fetch(seed_ids=(), nodes=many_nodes(1))),
-    ("longest ids", fetch(nodes=(GraphNode("i" * 2_048, 1, "p" * 2_048),))),
+    ("longest ids", fetch(nodes=(RequestedText("i" * 2_048, 1, "p" * 2_048),))),
     ("ids of the most bytes", fetch(seed_ids=wide_ids(2 * 1024 * 1024))),
-    ("depth 0 for a seed", fetch(nodes=(GraphNode("a", 0, ""),))),
-    ("greatest node depth", fetch(nodes=(GraphNode("i", 1_000_000, ""),))),
-    ("an agreeing repeat", fetch(nodes=(GraphNode("i", 1, "p"), GraphNode("i", 1, "p")))),
+    ("depth 0 for a seed", fetch(nodes=(RequestedText("a", 0, ""),))),
+    ("greatest node depth", fetch(nodes=(RequestedText("i", 1_000_000, ""),))),
+    ("an agreeing repeat", fetch(nodes=(RequestedText("i", 1, "p"), RequestedText("i", 1, "p")))),
     ("one token", fetch(budget_tokens=1)),
     ("most tokens", fetch(budget_tokens=10_000_000)),
     ("one character", fetch(budget_tokens=None, max_chars=1)),
@@ -315,7 +315,9 @@ def test_the_error_names_the_first_field_and_every_rule() -> None:
     "request_",
     [
         pytest.param(expand(seed_ids=("",) * 1_000), id="a thousand broken seeds"),
-        pytest.param(fetch(nodes=tuple(GraphNode("", -1, "") for _ in range(9_000))), id="thousands of broken nodes"),
+        pytest.param(
+            fetch(nodes=tuple(RequestedText("", -1, "") for _ in range(9_000))), id="thousands of broken nodes"
+        ),
         pytest.param(search(scope=Scope("\n" * 100_000, "main")), id="an endless name"),
     ],
 )

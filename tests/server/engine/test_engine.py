@@ -26,7 +26,13 @@ from groundwire_server.domain.graph.expansion import Direction, ExpandReason, Ex
 from groundwire_server.domain.graph.paths import PathsRequest
 from groundwire_server.domain.response_size import ACTION_BYTES
 from groundwire_server.domain.search.search import Rerank, Retriever, RetrieverScore, SearchRequest, SearchType
-from groundwire_server.domain.texts.texts import FetchRequest, GraphNode, PrioritizationMode, SkippedNode, SkipReason
+from groundwire_server.domain.texts.texts import (
+    FetchRequest,
+    PrioritizationMode,
+    RequestedText,
+    SkippedNode,
+    SkipReason,
+)
 from groundwire_server.engine.rerankers.rerank import KeywordReranker, RerankCandidate, Rerankers
 from groundwire_server.execution.call import Checkpoint
 from groundwire_server.rpc.conversions.expansion import encode_expansion, encode_paths
@@ -86,10 +92,13 @@ def test_a_keyword_rerank_blends_similarity_and_coverage_over_the_widened_list(
         found = engine.search(request, never_stop).hits
         told = engine.search(replace(request, explain=True), never_stop).hits
     wanted = set(tokenize(request.query))
-    scores = [0.5 * hit.score + 0.5 * len(wanted & set(tokenize(texts_by_id[hit.id]))) / len(wanted) for hit in wide]
-    assert [(hit.id, hit.score, hit.rank) for hit in found] == reranked([(h.id, h.score) for h in wide], scores, top_k)
-    places = {hit.id: RetrieverScore(Retriever.DENSE, hit.rank, hit.score) for hit in wide}
-    assert [hit.retrievers for hit in told] == [(places[hit.id],) for hit in found]
+    scores = [
+        0.5 * hit.score + 0.5 * len(wanted & set(tokenize(texts_by_id[hit.label.id]))) / len(wanted) for hit in wide
+    ]
+    by_similarity = [(hit.label.id, hit.score) for hit in wide]
+    assert [(hit.label.id, hit.score, hit.rank) for hit in found] == reranked(by_similarity, scores, top_k)
+    places = {hit.label.id: RetrieverScore(Retriever.DENSE, hit.rank, hit.score) for hit in wide}
+    assert [hit.retrievers for hit in told] == [(places[hit.label.id],) for hit in found]
 
 
 @pytest.fixture
@@ -122,7 +131,7 @@ def test_a_cross_encoder_reranks_where_one_is_configured(backend: EmbeddedBacken
     found = engine_over(backend, rerankers=Rerankers(KeywordReranker(widen_factor=1), LengthReranker(2))).search(
         request, never_stop
     )
-    assert local([hit.id for hit in found.hits]) == ["C", "A"]
+    assert local([hit.label.id for hit in found.hits]) == ["C", "A"]
     assert [hit.score for hit in found.hits] == [-1.0, -2.0]
 
 
@@ -134,7 +143,7 @@ def test_a_cross_encoder_that_is_not_configured_is_refused(backend: EmbeddedBack
 
 def test_a_keyword_rerank_of_a_query_without_tokens_keeps_the_order(backend: EmbeddedBackend) -> None:
     found = engine_over(backend).search(replace(SEARCH, query="of the"), never_stop)
-    assert local([hit.id for hit in found.hits]) == ["A", "B", "C"]
+    assert local([hit.label.id for hit in found.hits]) == ["A", "B", "C"]
 
 
 GRAPH: dict[str, Any] = {"scope": SCOPE, "access": PUBLIC, "max_nodes": 10, "edge_allowlist": ("*",)}
@@ -174,12 +183,9 @@ FETCH = FetchRequest(SCOPE, PUBLIC, (A,), (), budget_tokens=100, mode=Prioritiza
 
 
 def test_texts_come_whole_with_their_place_in_the_graph(backend: EmbeddedBackend) -> None:
-    nodes = (GraphNode(B, 1, A), GraphNode(C, 2, B), GraphNode(D, 1, "x"))
+    nodes = (RequestedText(B, 1, A), RequestedText(C, 2, B), RequestedText(D, 1, "x"))
     found = engine_over(backend).fetch(replace(FETCH, nodes=nodes, budget_tokens=7), never_stop)
-    assert [(text.id, text.is_seed, text.depth, text.parent_id) for text in found.texts] == [
-        (A, True, 0, ""),
-        (C, False, 2, B),
-    ]
+    assert [text.requested for text in found.texts] == [RequestedText(A, 0, "", is_seed=True), RequestedText(C, 2, B)]
     assert [text.stored.text for text in found.texts] == ["AAAA", "CC"]
     assert [text.stored.token_count for text in found.texts] == [4, 2]
     assert found.skipped == (SkippedNode(B, SkipReason.OVER_BUDGET), SkippedNode(D, SkipReason.UNAVAILABLE))
@@ -189,14 +195,14 @@ def test_texts_come_whole_with_their_place_in_the_graph(backend: EmbeddedBackend
 def test_a_budget_of_characters_counts_characters(backend: EmbeddedBackend) -> None:
     request = replace(FETCH, seed_ids=full("A", "B", "C"), budget_tokens=None, max_chars=6)
     found = engine_over(backend).fetch(request, never_stop)
-    assert local([text.id for text in found.texts]) == ["A", "C"]
+    assert local([text.requested.id for text in found.texts]) == ["A", "C"]
     assert found.used_chars == 6
 
 
 def test_the_lists_given_are_not_changed_by_what_is_skipped(backend: EmbeddedBackend) -> None:
     request = replace(FETCH, seed_ids=full("D", "A", "absent", "A"))
     found = engine_over(backend).fetch(request, never_stop)
-    assert local([text.id for text in found.texts]) == ["A"]
+    assert local([text.requested.id for text in found.texts]) == ["A"]
     assert [skipped.id for skipped in found.skipped] == list(full("D", "absent"))
     assert {skipped.reason for skipped in found.skipped} == {SkipReason.UNAVAILABLE}
 
@@ -262,7 +268,7 @@ def test_encoded_responses_stay_within_the_byte_limit(
     ]
     edges = [Edge(node.id, other.id, "Calls") for node in nodes for other in nodes]
     ids = tuple(node.id for node in nodes)
-    seeds, graph = ids[:3], tuple(GraphNode(id_, 1, ids[0]) for id_ in ids[3:])
+    seeds, graph = ids[:3], tuple(RequestedText(id_, 1, ids[0]) for id_ in ids[3:])
     # The ids of a request to fetch are told in any case; validation bounds them far below the real limit.
     room_for_ids = sum(len(id_.encode()) + 16 for id_ in ids)
     bound = ACTION_BYTES + room_for_ids + limit

@@ -28,7 +28,7 @@ from groundwire_server.domain.indexes import IndexNames, IndexSummary
 from groundwire_server.domain.search.resolution import ResolveRequest
 from groundwire_server.domain.search.search import Filter, Rerank, SearchRequest, SearchType
 from groundwire_server.domain.text_search.text_search import TextSearchRequest
-from groundwire_server.domain.texts.texts import FetchRequest, GraphNode, PrioritizationMode
+from groundwire_server.domain.texts.texts import FetchRequest, PrioritizationMode, RequestedText
 from groundwire_server.engine.rerankers.rerank import KeywordReranker, Rerankers
 from support import bound_oracle
 from support.calls import PlainEngine, never_stop
@@ -242,7 +242,7 @@ def path_searches(draw: st.DrawFn, caller: AccessContext) -> PathsRequest:
 
 @st.composite
 def fetches(draw: st.DrawFn, caller: AccessContext) -> FetchRequest:
-    graph = st.builds(GraphNode, ids, st.integers(1, 3), ids | st.just(""))
+    graph = st.builds(RequestedText, ids, st.integers(1, 3), ids | st.just(""))
     by_tokens = draw(st.booleans())
     limit = draw(st.integers(1, 30))
     return FetchRequest(

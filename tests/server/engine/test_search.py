@@ -114,11 +114,11 @@ def test_a_hybrid_search_fuses_two_lists_of_top_k_each(
         for _ in range(3):
             search = replace(data.draw(searches), explain=False)
             lists = {
-                alone: [hit.id for hit in ask(engine, replace(search, search_type=alone)).hits]
+                alone: [hit.label.id for hit in ask(engine, replace(search, search_type=alone)).hits]
                 for alone in (SearchType.SEMANTIC, SearchType.BM25)
             }
             hybrid = ask(engine, replace(search, search_type=SearchType.HYBRID)).hits
-            assert [(hit.id, hit.score, hit.rank) for hit in hybrid] == fused(lists, search.rrf_k)[: search.top_k]
+            assert [(hit.label.id, hit.score, hit.rank) for hit in hybrid] == fused(lists, search.rrf_k)[: search.top_k]
 
 
 def fused(lists: dict[SearchType, list[str]], rrf_k: int) -> list[tuple[str, float, int]]:
@@ -150,22 +150,22 @@ def test_an_explanation_changes_no_hit_and_tells_each_lists_rank_and_score(
         assert plain.debug is None
         assert all((hit.retrievers, hit.matched_tokens) == ((), ()) for hit in plain.hits)
         assert [replace(hit, retrievers=(), matched_tokens=()) for hit in told.hits] == list(plain.hits)
-        places: dict[str, list[RetrieverScore]] = {hit.id: [] for hit in told.hits}
+        places: dict[str, list[RetrieverScore]] = {hit.label.id: [] for hit in told.hits}
         for alone, retriever in ((SearchType.SEMANTIC, Retriever.DENSE), (SearchType.BM25, Retriever.BM25_CODE)):
             if search.search_type in (alone, SearchType.HYBRID):
                 found = ask(engine, replace(search, search_type=alone, explain=False)).hits
                 for hit in found:
-                    if hit.id in places:
-                        places[hit.id].append(RetrieverScore(retriever, hit.rank, hit.score))
+                    if hit.label.id in places:
+                        places[hit.label.id].append(RetrieverScore(retriever, hit.rank, hit.score))
         for hit in told.hits:
-            assert list(hit.retrievers) == places[hit.id]
+            assert list(hit.retrievers) == places[hit.label.id]
             lexical = search.search_type is not SearchType.SEMANTIC
-            matched = sorted(set(tokenize(search.query)) & set(tokenize(texts[hit.id]))) if lexical else []
+            matched = sorted(set(tokenize(search.query)) & set(tokenize(texts[hit.label.id]))) if lexical else []
             assert list(hit.matched_tokens) == matched
 
 
 def ids_of(hits: tuple[SearchHit, ...]) -> list[str]:
-    return [hit.id.rpartition("::")[2] for hit in hits]
+    return [hit.label.id.rpartition("::")[2] for hit in hits]
 
 
 @pytest.fixture

@@ -27,7 +27,7 @@ from groundwire_server.domain.query.query import FusionMode, QueryClass
 from groundwire_server.domain.query.query_result import AppliedParameters, QueryResult, RetrieveMeta, Routing
 from groundwire_server.domain.query.ranking_parameters import RankingParameters
 from groundwire_server.domain.search.resolution import ResolveResult
-from groundwire_server.domain.search.search import SearchHit, SearchResult, SearchType
+from groundwire_server.domain.search.search import NodeLabel, SearchHit, SearchResult, SearchType
 from groundwire_server.domain.text_search.text_search import TextSearchResult
 from groundwire_server.domain.texts.texts import FetchResult
 from groundwire_server.engine.engine import RetrievalEngine
@@ -79,7 +79,7 @@ def engine() -> Mock:
     """An engine with one answer for each action."""
     mock: Mock = create_autospec(RetrievalEngine, instance=True)
     mock.search.return_value = SearchResult(
-        hits=(SearchHit("shop::main::cs::A", 0.5, 1, "A", Location("a.cs", 1, 2, "0" * 64)),),
+        hits=(SearchHit(NodeLabel("shop::main::cs::A", "A", Location("a.cs", 1, 2, "0" * 64)), 0.5, 1),),
         index="v1",
         search_type=SearchType.HYBRID,
     )

@@ -104,8 +104,8 @@ def _places(message: Message) -> Iterator[tuple[Message, FieldDescriptor]]:
             continue
         below = getattr(message, field.name)
         if field.is_repeated:
-            for one in below[:4]:
-                yield from _places(one)
+            for item in below[:4]:
+                yield from _places(item)
         elif message.HasField(field.name):
             yield from _places(below)
 

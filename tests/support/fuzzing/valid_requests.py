@@ -65,8 +65,8 @@ def _search(kind: messages.SearchType.ValueType, **fields: object) -> ValidReque
 
 
 def _query(**fields: object) -> ValidRequest:
-    asked = {"scope": MAIN, "query": "create order", "query_vector": ORDERS, "now": timestamp(NOW)}
-    given = {"hybrid": query_pb2.HybridParameters(), **asked, **fields}
+    usual_fields = {"scope": MAIN, "query": "create order", "query_vector": ORDERS, "now": timestamp(NOW)}
+    given = {"hybrid": query_pb2.HybridParameters(), **usual_fields, **fields}
     return ValidRequest(QUERIES + "Query", query_pb2.QueryRequest(**given))  # type: ignore[arg-type]
 
 

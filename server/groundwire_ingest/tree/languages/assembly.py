@@ -28,7 +28,8 @@ def row_places(parsed: ParsedFile, chunks: Sequence[Chunk]) -> Places:
         if place.index not in first_keys:
             first_keys[place.index] = key
             first_row, end = place.first_row, place.last_row + 1
-            scopes[first_row:end] = [place.index] * (end - first_row)
+            if not place.is_short_variable:  # whose value means what it means around it
+                scopes[first_row:end] = [place.index] * (end - first_row)
         keys[first_row:end] = [key] * (end - first_row)
     _narrow_scopes(scopes, declared, first_keys)
     first_keys.setdefault(0, first)

@@ -80,7 +80,8 @@ class ChunkCutter:
     def cut(self, places: Sequence[Place]) -> Iterator[Chunk]:
         """The chunks of a file place by place, each in the order of its lines; `places` starts with the file's.
 
-        A place that holds others is an outline: its own lines, with the signatures of the others in their places. The
+        A place that holds others is an outline: its own lines, with the signatures of the others in their places, and
+        short constants and variables as they are. The
         signatures of a type's members outside of it, in the same file, come after it. A
         file with only imports before its types has no chunk; those lines are the last ones of its first type, less its
         licence. A symbol that the file declares again gets `~2`, `~3`, ... in the order of the declarations.
@@ -161,7 +162,9 @@ class ChunkCutter:
         for inner in place.inner:
             if inner.first_row > row:
                 yield from self._own(row, inner.first_row - 1)
-            if inner.declared is not None:
+            if inner.declared is not None and inner.is_short_variable:
+                yield from self._own(inner.declared.node.start_point.row, inner.last_row)
+            elif inner.declared is not None:
                 yield signature_span(self._parsed, inner.declared)
             row = inner.last_row + 1
         yield from self._own(row, place.last_row)

@@ -3,7 +3,7 @@
 import re
 from abc import ABC, abstractmethod
 from bisect import bisect_right
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -233,8 +233,20 @@ class Syntax(Expressions, ABC):
         """True if a type of `data_types` says how it behaves."""
         return False
 
-    def is_read_by_name(self, name: str, beside: Collection[str], /) -> bool:
-        """True if other code may read a variable by its name; `beside` are the other variables of its module."""
+    def shared_variables(self, root: Node, variables: Sequence[tuple[Node, str]], /) -> frozenset[int]:
+        """The constants and variables that other files may use by their names.
+
+        Args:
+            root: The syntax tree of the file.
+            variables: The nodes that declare the constants and variables outside of functions, with their names.
+
+        Returns:
+            The start bytes of these nodes.
+        """
+        return frozenset(node.start_byte for node, name in variables if self.is_shared(node, name))
+
+    def is_shared(self, node: Node, name: str, /) -> bool:
+        """True if other files may use a constant or variable by its name, as its own declaration says."""
         return False
 
     def is_slight(self, node: Node, shape: Shape) -> bool:

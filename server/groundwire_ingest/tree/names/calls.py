@@ -199,6 +199,8 @@ class Uses:
     def __init__(self, lookup: Lookup) -> None:
         self._lookup = lookup
         self._table = lookup.table
+        numbers = filter(self._table.is_variable_with_node, range(len(self._table.definitions)))
+        self._names = frozenset(self._table.definitions[number].name for number in numbers)
 
     def of(self, scope: int, reference: Reference) -> Iterator[tuple[str, int, float]]:
         """The edge types, definitions and confidences that a reference in definition `scope` leads to."""
@@ -213,13 +215,27 @@ class Uses:
         if resolved is None:
             return
         bodies = self._lookup.rules.bodies
-        named = dict.fromkeys(body for number in resolved.numbers for body in bodies(number) or (number,))
+        written = resolved.numbers
+        if reference.role == "value":  # in TypeScript a type and a variable may have one name
+            written = tuple(filter(self._table.is_variable_with_node, written)) or written
+        meant = (other for number in written for other in self._table.alternatives(number))
+        named = dict.fromkeys(body for number in meant for body in bodies(number) or (number,))
         numbers = self._table.nearest(self._table.file_of(scope), tuple(named))
         names_module = reference.role == "string" and ":" not in reference.name
         edge_type = "DecoratedBy" if reference.role == "decorator" else "References"
         for number in numbers if len(numbers) <= MAX_FAN_OUT else ():
             if self._table.definitions[number].construct != "module" or names_module:
                 yield edge_type, number, resolved.confidence if len(numbers) == 1 else min(resolved.confidence, GUESSED)
+
+    def passed(self, scope: int, path: str) -> Iterator[tuple[int, float]]:
+        """The constants and variables with nodes of their own that a path goes through, with the confidence of each."""
+        segments = path.split(".")
+        for count, segment in enumerate(segments, 1):
+            resolved = self.value(scope, ".".join(segments[:count])) if segment in self._names else None
+            numbers = resolved.numbers if resolved is not None else ()
+            confidence = resolved.confidence if resolved is not None else 0.0
+            for number in filter(self._table.is_variable_with_node, numbers if len(numbers) <= MAX_FAN_OUT else ()):
+                yield number, confidence if len(numbers) == 1 else min(confidence, GUESSED)
 
     def _named(self, scope: int, name: str) -> Found | None:
         """The module of the tree that a string names by its full name, or what the string names in it."""

@@ -71,13 +71,15 @@ class FamilyEdges:
             self._add_imports(file, edges)
             used = self._add_bases(file, edges) | self._add_calls(file, edges) | self._add_references(file, edges)
             used |= self._variable_types(file)
+            self._add_passed(file, edges)
             self._add_wiring(file, edges)
             self._add_namespace_imports(file, used, edges)
             self._add_members(file, edges)
             for from_key, to_key, line, confidence in self._callbacks.kept(file):
                 edges.note(from_key, to_key, "RunBy", line, confidence)
             for served in self._served[file]:
-                edges.note(served.from_key, served.handler_key, "Routes", served.line, served.confidence)
+                for from_key in filter(None, (served.from_key, served.router_key)):
+                    edges.note(from_key, served.handler_key, "Routes", served.line, served.confidence)
             yield from edges.sorted()
             yield from self._mappings(file)
         yield from declared_edges(self._rules)
@@ -170,6 +172,19 @@ class FamilyEdges:
                 edges.note(call.from_key, self._key(handler), "Sends", call.line, min(confidence, handled))
             if not any(given):
                 self._note_message(number, call.from_key, "Sends", call.line, confidence)
+
+    def _add_passed(self, file: int, edges: FileEdges) -> None:
+        """Adds the edges to constants and variables that paths go through: `ErrClosed` of `ErrClosed.Error()`."""
+        first, facts = self._table.module_of(file), self._table.files[file]
+        calls = ((call.from_key, call.scope, call.receiver, call.line) for call in facts.calls)
+        read = (
+            (reference.from_key, reference.scope, reference.name.rpartition(".")[0], reference.line)
+            for reference in facts.references
+            if reference.role == "value"
+        )
+        for from_key, scope, path, line in (*calls, *read):
+            for number, confidence in self._uses.passed(first + scope, path):
+                edges.note(from_key, self._key(number), "References", line, confidence)
 
     def _add_references(self, file: int, edges: FileEdges) -> set[int]:
         """Adds the edges for names that are used without being called, and returns what they lead to."""

@@ -66,6 +66,7 @@ class SymbolTable:
         self._owners: dict[int, int] = {}
         self._parts: dict[int, tuple[int, ...]] = {}
         self._parts_with: dict[int, defaultdict[str, dict[int, None]]] = {}
+        self._also_set: defaultdict[int, list[int]] = defaultdict(list)
         for number, facts in enumerate(self.files):
             first = len(self.definitions)
             self._first.append(first)
@@ -130,11 +131,23 @@ class SymbolTable:
         is_plain = definition.construct == "value" and definition.parameters is None
         if not is_plain or definition.name not in self._members[owner]:
             self._name(owner, member, definition.name)
+        elif "conditional" in definition.traits:
+            self._also_set[self._members[owner][definition.name][0]].append(member)
 
     def _name(self, owner: int, member: int, name: str) -> None:
         members = self._members[owner]
         members[name] = (*members.get(name, ()), member)
         self._note_part(owner, name)
+
+    def is_variable_with_node(self, number: int) -> bool:
+        """True if a definition is a constant or variable that has a node of its own."""
+        definition, parent = self.definitions[number], self.parent_of(number)
+        return definition.construct == "value" and parent >= 0 and definition.key != self.definitions[parent].key
+
+    def alternatives(self, number: int) -> tuple[int, ...]:
+        """A definition, with the places that set the same variable under a condition and have nodes of their own."""
+        also_set = self._also_set.get(number, ())
+        return (number, *filter(self.is_variable_with_node, also_set)) if also_set else (number,)
 
     def members_of(self, number: int) -> tuple[int, ...]:
         """Every member of one declaration, by name in the order of their first ones."""

@@ -102,15 +102,15 @@ class ParentText:
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A node in the answer. `text` is why it was left out, where it was.
+    """A node in the answer. `text` is why it was left out, where it was; it is "" before texts are read.
 
     A neighbour has no scores and no rank; `neighbor_of` names the match that it is next to.
     """
 
     node: Node
-    text: str | SkipReason
-    rank: int
-    scores: StageScores | None
+    text: str | SkipReason = ""
+    rank: int = 0
+    scores: StageScores | None = None
     parent_ids: tuple[str, ...] = ()
     parents: tuple[ParentText, ...] = ()
     neighbor_of: str = ""

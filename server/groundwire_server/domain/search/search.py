@@ -214,19 +214,14 @@ class Declaration:
 
 @dataclass(frozen=True, slots=True)
 class SearchHit:
-    """A selected node: canonical id, score (higher is better) and 1-based rank.
+    """A selected node, its score (higher is better) and its 1-based rank.
 
-    `symbol`, `location`, `is_test` and `is_generated` are as in `Node`. `retrievers` and `matched_tokens` are filled
-    only for a search that asked to be explained.
+    `retrievers` and `matched_tokens` are filled only for a search that asked to be explained.
     """
 
-    id: str
+    label: NodeLabel
     score: float
     rank: int
-    symbol: str
-    location: Location
-    is_test: bool = False
-    is_generated: bool = False
     retrievers: tuple[RetrieverScore, ...] = ()
     matched_tokens: tuple[str, ...] = ()
 

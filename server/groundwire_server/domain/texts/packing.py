@@ -5,33 +5,19 @@ from dataclasses import dataclass
 from itertools import chain, zip_longest
 
 from groundwire_server.domain.response_size import of_skipped, of_text
-from groundwire_server.domain.texts.texts import GraphNode, PrioritizationMode, SkippedNode, SkipReason, TextSize
-
-
-@dataclass(frozen=True, slots=True)
-class RequestedText:
-    """A node that asks for a share of the budget; depth 0 and parent "" for a seed."""
-
-    id: str
-    is_seed: bool
-    depth: int
-    parent_id: str
+from groundwire_server.domain.texts.texts import PrioritizationMode, RequestedText, SkippedNode, SkipReason, TextSize
 
 
 def prioritize(
-    seed_ids: Sequence[str], nodes: Sequence[GraphNode], mode: PrioritizationMode
+    seed_ids: Sequence[str], nodes: Sequence[RequestedText], mode: PrioritizationMode
 ) -> tuple[RequestedText, ...]:
     """Orders the distinct seeds and graph nodes for packing. A node that is a seed as well counts as the seed.
 
     The order depends on the request alone, never on what the index holds, so that a hidden node changes nothing.
     """
-    seeds = [RequestedText(seed_id, is_seed=True, depth=0, parent_id="") for seed_id in dict.fromkeys(seed_ids)]
+    seeds = [RequestedText(seed_id, depth=0, parent_id="", is_seed=True) for seed_id in dict.fromkeys(seed_ids)]
     seed_set = {seed.id for seed in seeds}
-    by_id = {
-        node.id: RequestedText(node.id, is_seed=False, depth=node.depth, parent_id=node.parent_id)
-        for node in nodes
-        if node.id not in seed_set
-    }
+    by_id = {node.id: node for node in nodes if node.id not in seed_set}
     graph = sorted(by_id.values(), key=lambda graph_node: (graph_node.depth, graph_node.id))
     if mode is PrioritizationMode.SEED_FIRST:
         return (*seeds, *graph)

@@ -25,12 +25,13 @@ class SkipReason(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class GraphNode:
-    """A graph node whose text is asked for; `parent_id` is "" when unknown."""
+class RequestedText:
+    """A node whose text is asked for, with its place in the graph: depth 0 and parent "" for a seed."""
 
     id: str
     depth: int
     parent_id: str
+    is_seed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +39,7 @@ class FetchRequest(NodesRequest):
     """A request for texts. Exactly one of `budget_tokens` and `max_chars` is set; None means absent."""
 
     seed_ids: tuple[str, ...]
-    nodes: tuple[GraphNode, ...]
+    nodes: tuple[RequestedText, ...]
     budget_tokens: int | None = None
     max_chars: int | None = None
     mode: PrioritizationMode = PrioritizationMode.BALANCED
@@ -74,12 +75,9 @@ class StoredText:
 
 @dataclass(frozen=True, slots=True)
 class FetchedText:
-    """A text in the answer, with its place in the graph as the request gave it."""
+    """A text in the answer: what was asked for, and what the index has of it."""
 
-    id: str
-    is_seed: bool
-    depth: int
-    parent_id: str
+    requested: RequestedText
     stored: StoredText
 
 

@@ -4,7 +4,7 @@ from groundwire_index.scope import MAX_ID_LENGTH
 from groundwire_server.domain import limits
 from groundwire_server.domain.errors import Reason
 from groundwire_server.domain.search.validation import check_filter
-from groundwire_server.domain.texts.texts import FetchRequest, GraphNode
+from groundwire_server.domain.texts.texts import FetchRequest, RequestedText
 from groundwire_server.domain.validation import Violations, check_ids, check_scopes
 
 
@@ -27,7 +27,7 @@ def check_fetch(request: FetchRequest) -> None:
 def _check_fetch_ids(request: FetchRequest, violations: Violations) -> None:
     check_ids("seed_ids", request.seed_ids, violations)
     seeds = set(request.seed_ids)
-    seen: dict[str, GraphNode] = {}
+    seen: dict[str, RequestedText] = {}
     for position, node in enumerate(request.nodes):
         field = f"nodes[{position}]"
         if not 0 < len(node.id) <= MAX_ID_LENGTH:

@@ -3,21 +3,14 @@
 from collections.abc import Mapping
 from datetime import datetime
 
-from groundwire.evidence.evidence_nodes import (
-    EdgeReason,
-    EvidenceEdge,
-    MatchReason,
-    NamedNode,
-    NameReason,
-    Passage,
-    PassageForm,
-)
-from groundwire.v1 import evidence_pb2, retrieval_pb2, scope_pb2
+from groundwire.evidence.evidence_nodes import EdgeReason, MatchReason, NamedNode, NameReason, Passage, PassageForm
+from groundwire.v1 import evidence_pb2, scope_pb2
 from groundwire_index.nodes.node import Node
 from groundwire_index.scope import SEPARATOR, Scope
 from groundwire_server.domain.access.access import AccessContext
 from groundwire_server.domain.evidence.evidence import EvidenceRequest, EvidenceResult, MatchScores, Weakness
 from groundwire_server.domain.validation import Violations
+from groundwire_server.rpc.conversions.expansion import encode_edge
 from groundwire_server.rpc.conversions.filter import decode_filter
 from groundwire_server.rpc.conversions.location import citation, encode_location
 from groundwire_server.rpc.conversions.query import decode_retrievers
@@ -28,7 +21,6 @@ from groundwire_server.rpc.conversions.timestamps import decode_timestamp
 
 _FORMS = numbers_of(PassageForm, evidence_pb2.PassageForm)
 _given_fields = given_fields(EvidenceRequest, evidence_pb2.GatherEvidenceRequest)
-_edge_fields = shared_fields(EvidenceEdge, retrieval_pb2.GraphEdge)
 _weakness_fields = shared_fields(Weakness, evidence_pb2.Weakness)
 _match_fields = shared_fields(MatchScores, evidence_pb2.PassageMatch)
 
@@ -58,7 +50,7 @@ def encode_evidence(result: EvidenceResult) -> evidence_pb2.GatherEvidenceRespon
     numbers = {**result.earlier, **{passage.node.id: passage.number for passage in evidence.passages}}
     return evidence_pb2.GatherEvidenceResponse(
         passages=[_encode_passage(passage, numbers, result, scopes) for passage in evidence.passages],
-        edges=[_encode_edge(edge) for edge in evidence.edges],
+        edges=[encode_edge(edge) for edge in evidence.edges],
         named=[
             _encode_named(named, result.nodes[named.node.id], _scope(named.node.id, result, scopes))
             for named in evidence.named
@@ -84,7 +76,7 @@ def _encode_passage(
     if isinstance(reason, MatchReason):
         match = evidence_pb2.PassageMatch(**_match_fields(result.scores[passage.node.id]))
     elif isinstance(reason, EdgeReason):
-        edge = evidence_pb2.PassageEdge(number=numbers.get(reason.source_id, 0), edge=_encode_edge(reason.edge))
+        edge = evidence_pb2.PassageEdge(number=numbers.get(reason.source_id, 0), edge=encode_edge(reason.edge))
     encoded = evidence_pb2.Passage(
         number=passage.number,
         id=node.id,
@@ -123,10 +115,6 @@ def _encode_named(named: NamedNode, node: Node, scope: scope_pb2.IndexScope) -> 
         node_token_count=node.token_count,
         number=named.number,
     )
-
-
-def _encode_edge(edge: EvidenceEdge) -> retrieval_pb2.GraphEdge:
-    return retrieval_pb2.GraphEdge(**_edge_fields(edge))
 
 
 def _scope(node_id: str, result: EvidenceResult, scopes: Mapping[str, scope_pb2.IndexScope]) -> scope_pb2.IndexScope:

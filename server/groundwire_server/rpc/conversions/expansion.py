@@ -1,7 +1,7 @@
 """ExpandDependencyTree and FindPaths between protobuf and the domain."""
 
+from groundwire.evidence.evidence_nodes import EvidenceEdge
 from groundwire.v1 import retrieval_pb2
-from groundwire_index.nodes.node import Edge
 from groundwire_server.domain.access.access import AccessContext
 from groundwire_server.domain.graph.expansion import Direction, ExpandRequest, Expansion
 from groundwire_server.domain.graph.paths import Paths, PathsRequest
@@ -61,8 +61,8 @@ def encode_expansion(expansion: Expansion) -> retrieval_pb2.ExpandDependencyTree
     )
 
 
-def encode_edge(edge: Edge) -> retrieval_pb2.GraphEdge:
-    """An edge of a walk or a path."""
+def encode_edge(edge: EvidenceEdge) -> retrieval_pb2.GraphEdge:
+    """An edge of a walk, a path or evidence."""
     return retrieval_pb2.GraphEdge(
         from_id=edge.from_id, to_id=edge.to_id, edge_type=edge.edge_type, confidence=edge.confidence, line=edge.line
     )

@@ -7,6 +7,7 @@ from groundwire_index.limits import RESPONSE_BYTES
 from groundwire_server.domain.access.access import AccessContext
 from groundwire_server.domain.search.search import (
     LeftOut,
+    NodeLabel,
     Rerank,
     Retriever,
     SearchDebug,
@@ -38,6 +39,7 @@ RETRIEVERS = numbers_of(Retriever, retrieval_pb2.Retriever)
 _PATHS = numbers_of(SearchPath, retrieval_pb2.SearchPath)
 _given_fields = given_fields(SearchRequest, retrieval_pb2.SearchNodesRequest)
 _hit_fields = shared_fields(SearchHit, retrieval_pb2.SearchHit)
+_label_fields = shared_fields(NodeLabel, retrieval_pb2.SearchHit)
 _debug_fields = shared_fields(SearchDebug, retrieval_pb2.SearchDebug)
 
 
@@ -95,7 +97,9 @@ def _fitting(hits: Iterable[retrieval_pb2.SearchHit], room: int) -> Iterator[ret
 
 
 def _encode_hit(hit: SearchHit, scopes: Mapping[str, scope_pb2.IndexScope]) -> retrieval_pb2.SearchHit:
+    label = hit.label
     return retrieval_pb2.SearchHit(
+        **_label_fields(label),
         **_hit_fields(hit),
         retrievers=[
             retrieval_pb2.RetrieverScore(
@@ -103,9 +107,9 @@ def _encode_hit(hit: SearchHit, scopes: Mapping[str, scope_pb2.IndexScope]) -> r
             )
             for retriever_score in hit.retrievers
         ],
-        location=encode_location(hit.location),
-        citation=citation(hit.id, hit.location),
-        scope=scope_of(hit.id, scopes),
+        location=encode_location(label.location),
+        citation=citation(label.id, label.location),
+        scope=scope_of(label.id, scopes),
     )
 
 

@@ -6,8 +6,8 @@ from groundwire_server.domain.texts.texts import (
     FetchedText,
     FetchRequest,
     FetchResult,
-    GraphNode,
     PrioritizationMode,
+    RequestedText,
     SkipReason,
     StoredText,
 )
@@ -27,7 +27,7 @@ _decode_mode = decoder_of(PrioritizationMode, retrieval_pb2.PrioritizationMode, 
 SKIP_REASONS = numbers_of(SkipReason, retrieval_pb2.SkipReason)
 _given_fields = given_fields(FetchRequest, retrieval_pb2.FetchNodeTextsRequest)
 _result_fields = shared_fields(FetchResult, retrieval_pb2.FetchNodeTextsResponse)
-_fetched_fields = shared_fields(FetchedText, retrieval_pb2.NodeText)
+_requested_fields = shared_fields(RequestedText, retrieval_pb2.NodeText)
 _stored_fields = shared_fields(StoredText, retrieval_pb2.NodeText)
 
 
@@ -40,7 +40,7 @@ def decode_fetch(request: retrieval_pb2.FetchNodeTextsRequest, access: AccessCon
         scopes=scopes,
         access=access,
         **_given_fields(request),
-        nodes=tuple(GraphNode(node.id, node.depth, node.parent_id) for node in request.nodes),
+        nodes=tuple(RequestedText(node.id, node.depth, node.parent_id) for node in request.nodes),
         mode=_decode_mode(request.prioritization_mode, "prioritization_mode", violations),
         filter=decode_filter(request.filter, violations),
         lifecycle=decode_lifecycle(request.lifecycle, "lifecycle", violations),
@@ -61,10 +61,10 @@ def encode_fetch(result: FetchResult) -> retrieval_pb2.FetchNodeTextsResponse:
 
 
 def _encode_text(fetched: FetchedText) -> retrieval_pb2.NodeText:
-    stored = fetched.stored
+    requested, stored = fetched.requested, fetched.stored
     return retrieval_pb2.NodeText(
-        **_fetched_fields(fetched),
+        **_requested_fields(requested),
         **_stored_fields(stored),
         location=encode_location(stored.location),
-        citation=citation(fetched.id, stored.location),
+        citation=citation(requested.id, stored.location),
     )

@@ -10,8 +10,16 @@ from groundwire_index.limits import MAX_TEXT_BYTES, RESPONSE_BYTES
 from groundwire_index.nodes.node import Location
 from groundwire_server.domain.limits import MAX_BUDGET_TOKENS
 from groundwire_server.domain.response_size import ACTION_BYTES, of_skipped, of_text
-from groundwire_server.domain.texts.packing import Budget, Packing, RequestedText, pack
-from groundwire_server.domain.texts.texts import FetchedText, FetchResult, SkippedNode, SkipReason, StoredText, TextSize
+from groundwire_server.domain.texts.packing import Budget, Packing, pack
+from groundwire_server.domain.texts.texts import (
+    FetchedText,
+    FetchResult,
+    RequestedText,
+    SkippedNode,
+    SkipReason,
+    StoredText,
+    TextSize,
+)
 from groundwire_server.rpc.conversions.texts import encode_fetch
 
 AMPLE = 1 << 30
@@ -21,7 +29,7 @@ sizes = st.dictionaries(
     st.builds(TextSize, tokens=st.integers(0, 20), chars=st.integers(0, 40), bytes=st.integers(0, 300)),
 )
 requested = st.lists(st.sampled_from([f"n{number}" for number in range(10)]), unique=True, max_size=10).map(
-    lambda ids: [RequestedText(id_, is_seed=False, depth=1, parent_id="parent") for id_ in ids]
+    lambda ids: [RequestedText(id_, depth=1, parent_id="parent") for id_ in ids]
 )
 
 
@@ -103,7 +111,7 @@ def sized(tokens: int) -> TextSize:
 
 
 def seed(id_: str) -> RequestedText:
-    return RequestedText(id_, is_seed=True, depth=0, parent_id="")
+    return RequestedText(id_, depth=0, parent_id="", is_seed=True)
 
 
 @pytest.mark.parametrize("unit", ["tokens", "chars"])
@@ -155,16 +163,14 @@ def test_the_encoded_response_stays_within_the_byte_limit(
     available: dict[str, TextSize] = {}
     for position, (text, path, symbol, parent, number, depth, is_available, is_seed) in enumerate(texts):
         id_ = f"{'ü' * position}{position}"
-        wanted.append(RequestedText(id_, is_seed, depth, parent))
+        wanted.append(RequestedText(id_, depth, parent, is_seed))
         if is_available:
             stored[id_] = StoredText(text, number, Location(path, number, number, "f" * 64), symbol)
             available[id_] = TextSize(0, len(text), len(f"{text}{symbol}{path}{path}".encode()))
     # Validation keeps the ids of a request far below the limit; what remains is room for texts.
     limit = sum(len(one.id.encode()) + 16 for one in wanted) + room
     packing = pack(wanted, available, Budget(1 << 31, None, limit))
-    fetched = tuple(
-        FetchedText(kept.id, kept.is_seed, kept.depth, kept.parent_id, stored[kept.id]) for kept in packing.chosen
-    )
+    fetched = tuple(FetchedText(kept, stored[kept.id]) for kept in packing.chosen)
     encoded = encode_fetch(FetchResult(fetched, packing.skipped, 0, 0, ""))
     assert encoded.ByteSize() <= limit
     assert len(encoded.texts) + len(encoded.skipped) == len(wanted)
@@ -174,14 +180,15 @@ def test_no_text_adds_more_to_a_response_than_is_reckoned() -> None:
     """All numbers at their greatest, all strings so long that their lengths take the most bytes they can."""
     id_, parent, path, symbol = "é" * 2_048, "\U0001f600" * 2_048, "p" * 20_000, "s" * 20_000
     stored = StoredText("t" * 2_500_000, 2**31 - 1, Location(path, 2**31 - 1, 2**31 - 1, "f" * 64), symbol)
-    fetched = FetchedText(id_, False, 1_000_000, parent, stored)
-    encoded = encode_fetch(FetchResult((fetched, replace(fetched, is_seed=True)), (), 0, 0, ""))
+    requested = RequestedText(id_, 1_000_000, parent)
+    fetched = FetchedText(requested, stored), FetchedText(replace(requested, is_seed=True), stored)
+    encoded = encode_fetch(FetchResult(fetched, (), 0, 0, ""))
     strings = sum(len(string.encode()) for string in (id_, path, path, symbol, stored.text))
     assert encoded.ByteSize() <= 2 * of_text(strings, id_, parent)
 
 
 def test_the_longest_text_fits_a_response_with_the_longest_ids_and_the_smallest_unit_of_no_budget() -> None:
-    one = RequestedText("i" * 2_048, is_seed=False, depth=1, parent_id="p" * 2_048)
+    one = RequestedText("i" * 2_048, depth=1, parent_id="p" * 2_048)
     for size, fits in ((MAX_TEXT_BYTES, True), (MAX_TEXT_BYTES + 1, False)):
         available = {one.id: TextSize(size, size, size)}
         budget = Budget(MAX_BUDGET_TOKENS, None, RESPONSE_BYTES - ACTION_BYTES)

@@ -4,18 +4,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groundwire_server.domain.texts.packing import RequestedText, prioritize
-from groundwire_server.domain.texts.texts import GraphNode, PrioritizationMode
+from groundwire_server.domain.texts.packing import prioritize
+from groundwire_server.domain.texts.texts import PrioritizationMode, RequestedText
 
 IDS = [f"n{number}" for number in range(10)]
 PARENTS = [*IDS, "", "elsewhere"]
 
 
 @st.composite
-def graph_nodes(draw: st.DrawFn) -> list[GraphNode]:
+def graph_nodes(draw: st.DrawFn) -> list[RequestedText]:
     """Nodes of distinct ids with any parents: broken chains and circles included; some stand twice."""
     ids = draw(st.lists(st.sampled_from(IDS), unique=True, max_size=10))
-    nodes = [GraphNode(id_, draw(st.integers(1, 3)), draw(st.sampled_from(PARENTS))) for id_ in ids]
+    nodes = [RequestedText(id_, draw(st.integers(1, 3)), draw(st.sampled_from(PARENTS))) for id_ in ids]
     return nodes + draw(st.lists(st.sampled_from(nodes), max_size=3)) if nodes else nodes
 
 
@@ -30,17 +30,17 @@ def without_repeats(ids: list[str]) -> list[str]:
     return kept
 
 
-def graph_only(seed_ids: list[str], nodes: list[GraphNode]) -> list[GraphNode]:
+def graph_only(seed_ids: list[str], nodes: list[RequestedText]) -> list[RequestedText]:
     """The graph-only list, sorted by (depth asc, id asc)."""
     distinct = {node.id: node for node in nodes if node.id not in seed_ids}
     return sorted(distinct.values(), key=lambda node: (node.depth, node.id))
 
 
-def seed_first(seed_ids: list[str], nodes: list[GraphNode]) -> list[str]:
+def seed_first(seed_ids: list[str], nodes: list[RequestedText]) -> list[str]:
     return without_repeats(seed_ids) + [node.id for node in graph_only(seed_ids, nodes)]
 
 
-def balanced(seed_ids: list[str], nodes: list[GraphNode]) -> list[str]:
+def balanced(seed_ids: list[str], nodes: list[RequestedText]) -> list[str]:
     left, right = without_repeats(seed_ids), [node.id for node in graph_only(seed_ids, nodes)]
     order: list[str] = []
     while left and right:
@@ -48,7 +48,7 @@ def balanced(seed_ids: list[str], nodes: list[GraphNode]) -> list[str]:
     return order + left + right
 
 
-def graph_first(seed_ids: list[str], nodes: list[GraphNode]) -> list[str]:
+def graph_first(seed_ids: list[str], nodes: list[RequestedText]) -> list[str]:
     graph = graph_only(seed_ids, nodes)
     parents = {node.id: node.parent_id for node in graph}
 
@@ -76,22 +76,24 @@ ORACLES = {
 
 @pytest.mark.parametrize("mode", PrioritizationMode)
 @given(seed_ids=seeds, nodes=graph_nodes())
-def test_the_order_equals_the_seeds_text(mode: PrioritizationMode, seed_ids: list[str], nodes: list[GraphNode]) -> None:
+def test_the_order_equals_the_seeds_text(
+    mode: PrioritizationMode, seed_ids: list[str], nodes: list[RequestedText]
+) -> None:
     requested = prioritize(seed_ids, nodes, mode)
     assert [one.id for one in requested] == ORACLES[mode](seed_ids, nodes)
     stated = {node.id: node for node in nodes}
-    for one in requested:
-        if one.id in seed_ids:
-            assert one == RequestedText(one.id, is_seed=True, depth=0, parent_id="")
+    for wanted in requested:
+        if wanted.id in seed_ids:
+            assert wanted == RequestedText(wanted.id, depth=0, parent_id="", is_seed=True)
         else:
-            node = stated[one.id]
-            assert one == RequestedText(node.id, is_seed=False, depth=node.depth, parent_id=node.parent_id)
+            assert wanted == stated[wanted.id]
+            assert not wanted.is_seed
 
 
 @pytest.mark.parametrize("mode", PrioritizationMode)
 @given(seed_ids=seeds, nodes=graph_nodes(), data=st.data())
 def test_the_order_in_which_graph_nodes_are_named_changes_nothing(
-    mode: PrioritizationMode, seed_ids: list[str], nodes: list[GraphNode], data: st.DataObject
+    mode: PrioritizationMode, seed_ids: list[str], nodes: list[RequestedText], data: st.DataObject
 ) -> None:
     shuffled = data.draw(st.permutations(nodes))
     assert prioritize(seed_ids, nodes, mode) == prioritize(seed_ids, shuffled, mode)
@@ -99,20 +101,20 @@ def test_the_order_in_which_graph_nodes_are_named_changes_nothing(
 
 def test_graph_first_follows_parent_chains_and_puts_strays_last() -> None:
     nodes = [
-        GraphNode("deep", 2, "near"),
-        GraphNode("near", 1, "s2"),
-        GraphNode("other", 1, "s1"),
-        GraphNode("lost", 1, "absent"),
-        GraphNode("circle1", 1, "circle2"),
-        GraphNode("circle2", 1, "circle1"),
-        GraphNode("self", 1, "self"),
+        RequestedText("deep", 2, "near"),
+        RequestedText("near", 1, "s2"),
+        RequestedText("other", 1, "s1"),
+        RequestedText("lost", 1, "absent"),
+        RequestedText("circle1", 1, "circle2"),
+        RequestedText("circle2", 1, "circle1"),
+        RequestedText("self", 1, "self"),
     ]
     order = [one.id for one in prioritize(["s1", "s2"], nodes, PrioritizationMode.GRAPH_FIRST)]
     assert order == ["s1", "other", "s2", "near", "deep", "circle1", "circle2", "lost", "self"]
 
 
 def test_a_chain_of_ten_thousand_nodes_is_followed() -> None:
-    nodes = [GraphNode(f"n{depth}", depth, f"n{depth - 1}" if depth > 1 else "seed") for depth in range(1, 10_000)]
+    nodes = [RequestedText(f"n{depth}", depth, f"n{depth - 1}" if depth > 1 else "seed") for depth in range(1, 10_000)]
     requested = prioritize(["stray", "seed"], nodes, PrioritizationMode.GRAPH_FIRST)
     assert [one.id for one in requested[:3]] == ["stray", "seed", "n1"]
     assert requested[-1].id == "n9999"

@@ -84,7 +84,7 @@ def answered_version(backend: EmbeddedBackend) -> str:
     snapshot = backend.open(SCOPE, PUBLIC)
     version = snapshot.index
     search = SearchRequest(SCOPE, PUBLIC, SearchType.HYBRID, f"text {version}", 20, query_vector=(1.0, 0.0))
-    ids = [hit.id for hit in engine_over(backend).search(search, never_stop).hits]
+    ids = [hit.label.id for hit in engine_over(backend).search(search, never_stop).hits]
     assert len(ids) == 10
     assert {stored.text for stored in texts_of(snapshot, ids)} == {f"text {version}"}
     assert backend.get_index(replace(SCOPE, active_index=version), PUBLIC)[0].edge_count == 9

@@ -164,7 +164,7 @@ def test_python(tmp_path: Path, programs: Path) -> None:
         ("shop/cafe.py#Cafe.__init__", "References", "shop/store.py#Store"),
         ("shop/cafe.py#open_cafe", "Calls", "shop/store.py#MemoryStore.__init__"),
         ("shop/cafe.py#open_cafe", "Calls", "shop/cafe.py#Cafe.__init__"),
-        ("shop/cafe.py#open_cafe", "References", "shop/store.py"),
+        ("shop/cafe.py#open_cafe", "References", "shop/store.py#LIMIT"),
         ("shop/cafe.py#everything", "Calls", "shop/store.py#describe"),
         ("shop/store.py#MemoryStore", "Inherits", "shop/store.py#Store"),
         ("shop/store.py#MemoryStore.load", "Calls", "shop/store.py#describe"),

@@ -110,7 +110,7 @@ def main(store: Store):
     )
     assert found == {
         ("main.py", "Imports", "store.py"),
-        ("main.py", "References", "store.py#Box"),
+        ("main.py#KINDS", "References", "store.py#Box"),
         ("main.py#main", "References", "store.py#Store"),
     }
 

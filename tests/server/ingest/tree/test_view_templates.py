@@ -94,4 +94,4 @@ def test_routes_load_components(tree: Reader) -> None:
         "];\n"
     )
     read = tree({**FILES, "app/routes.ts": routes})
-    assert read.of("Routes") == {("app/routes.ts", "app/card.component.ts#CardComponent"): 0.9}
+    assert read.of("Routes") == {("app/routes.ts#routes", "app/card.component.ts#CardComponent"): 0.9}

@@ -11,6 +11,7 @@ from groundwire_index.limits import RESPONSE_BYTES
 from groundwire_index.nodes.node import Location, Node
 from groundwire_server.domain.query.query_result import Match, ParentText, QueryResult
 from groundwire_server.domain.search.search import (
+    NodeLabel,
     Rerank,
     Retriever,
     RetrieverScore,
@@ -21,7 +22,7 @@ from groundwire_server.domain.search.search import (
     SearchResult,
     SearchType,
 )
-from groundwire_server.domain.texts.texts import FetchedText, FetchResult, StoredText
+from groundwire_server.domain.texts.texts import FetchedText, FetchResult, RequestedText, StoredText
 from groundwire_server.rpc.conversions.query_result import encode_query
 from groundwire_server.rpc.conversions.search import decode_search, encode_search
 from groundwire_server.rpc.conversions.texts import encode_fetch
@@ -87,7 +88,7 @@ def test_a_vector_that_is_not_finite_reaches_the_engine_as_it_is() -> None:
 
 def test_a_rerank_is_told_by_the_score_and_the_rank_of_the_hit_alone() -> None:
     dense = RetrieverScore(Retriever.DENSE, 3, 0.25)
-    hit = SearchHit("A", 0.75, 1, "A", Location("a.cs", 1, 2, "00"), retrievers=(dense,))
+    hit = SearchHit(NodeLabel("A", "A", Location("a.cs", 1, 2, "00")), 0.75, 1, retrievers=(dense,))
     (told,) = encode_search(SearchResult((hit,), "v1", SearchType.BM25)).hits
     assert (told.score, told.rank) == (0.75, 1)
     assert [(place.retriever, place.rank, place.score) for place in told.retrievers] == [
@@ -112,8 +113,10 @@ def test_hits_matches_parents_and_texts_have_one_citation(path: str, first: int,
     """The path is not escaped, and what is unknown is left out."""
     place = Location(path, first, last, "0" * 64)
     node = Node("shop::main::cs::A", "cs", "A", "", 1, place)
-    (hit,) = encode_search(SearchResult((SearchHit(node.id, 1.0, 1, "", place),), "v1", SearchType.BM25)).hits
-    fetched = FetchedText(node.id, True, 0, "", StoredText("", 1, place, ""))
+    (hit,) = encode_search(
+        SearchResult((SearchHit(NodeLabel(node.id, "", place), 1.0, 1),), "v1", SearchType.BM25)
+    ).hits
+    fetched = FetchedText(RequestedText(node.id, 0, "", is_seed=True), StoredText("", 1, place, ""))
     (text,) = encode_fetch(FetchResult((fetched,), (), 0, 0, "v1")).texts
     match_ = Match(node, "", 1, None, (node.id,), (ParentText(node, ""),))
     (match,) = encode_query(QueryResult((match_,), (), META, "v1")).matches
@@ -122,7 +125,9 @@ def test_hits_matches_parents_and_texts_have_one_citation(path: str, first: int,
 
 def test_hits_that_a_response_has_no_room_for_are_left_out_from_the_end() -> None:
     hits = tuple(
-        SearchHit(f"shop::main::cs::{rank}", 1 / rank, rank, "s" * 50_000, Location("p" * 50_000, 1, 2, "0" * 64))
+        SearchHit(
+            NodeLabel(f"shop::main::cs::{rank}", "s" * 50_000, Location("p" * 50_000, 1, 2, "0" * 64)), 1 / rank, rank
+        )
         for rank in range(1, 61)
     )
     response = encode_search(
@@ -138,11 +143,16 @@ def test_hits_that_a_response_has_no_room_for_are_left_out_from_the_end() -> Non
         hits=st.lists(
             st.builds(
                 SearchHit,
-                id=names,
+                label=st.builds(
+                    NodeLabel,
+                    id=names,
+                    symbol=names,
+                    location=locations,
+                    is_test=st.booleans(),
+                    is_generated=st.booleans(),
+                ),
                 score=scores,
                 rank=counts,
-                symbol=names,
-                location=locations,
                 retrievers=st.lists(retriever_scores, max_size=3).map(tuple),
                 matched_tokens=name_tuples,
             ),
@@ -181,17 +191,13 @@ def test_a_search_result_arrives_as_it_was_found(result: SearchResult) -> None:
         )
     hits = tuple(
         SearchHit(
-            id=hit.id,
+            label=NodeLabel(hit.id, hit.symbol, decoded_location(hit.location), hit.is_test, hit.is_generated),
             score=hit.score,
             rank=hit.rank,
             retrievers=tuple(
                 RetrieverScore(_RETRIEVERS[found.retriever], found.rank, found.score) for found in hit.retrievers
             ),
             matched_tokens=tuple(hit.matched_tokens),
-            symbol=hit.symbol,
-            location=decoded_location(hit.location),
-            is_test=hit.is_test,
-            is_generated=hit.is_generated,
         )
         for hit in message.hits
     )

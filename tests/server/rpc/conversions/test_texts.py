@@ -12,8 +12,8 @@ from groundwire_server.domain.texts.texts import (
     FetchedText,
     FetchRequest,
     FetchResult,
-    GraphNode,
     PrioritizationMode,
+    RequestedText,
     SkippedNode,
     SkipReason,
     StoredText,
@@ -28,7 +28,7 @@ from support.conversions import ACCESS, counts, int32, name_tuples, names, over_
         scope=scopes,
         access=st.just(ACCESS),
         seed_ids=name_tuples,
-        nodes=st.lists(st.builds(GraphNode, names, int32, names), max_size=3).map(tuple),
+        nodes=st.lists(st.builds(RequestedText, names, int32, names), max_size=3).map(tuple),
         budget_tokens=st.none(),
         max_chars=st.none(),
         mode=st.sampled_from(PrioritizationMode),
@@ -61,10 +61,7 @@ def test_a_request_for_texts_arrives_as_it_was_asked(request: FetchRequest, budg
         texts=st.lists(
             st.builds(
                 FetchedText,
-                id=names,
-                is_seed=st.booleans(),
-                depth=counts,
-                parent_id=names,
+                requested=st.builds(RequestedText, names, counts, names, st.booleans()),
                 stored=st.builds(
                     StoredText,
                     names,
@@ -87,11 +84,8 @@ def test_texts_arrive_as_they_were_found(result: FetchResult) -> None:
     message = over_the_wire(encode_fetch(result))
     texts = tuple(
         FetchedText(
-            id=text.id,
-            is_seed=text.is_seed,
-            depth=text.depth,
-            parent_id=text.parent_id,
-            stored=StoredText(
+            RequestedText(text.id, text.depth, text.parent_id, text.is_seed),
+            StoredText(
                 text.text,
                 text.token_count,
                 Location(

@@ -28,6 +28,7 @@ from groundwire_server.rpc.identity.jwt_callers import TokenCallers
 from groundwire_server.rpc.identity.key_sources import KeyUrl
 from groundwire_server.rpc.identity.token_verifier import TokenRules
 from support.http_site import http_site
+from support.index_calls import calls_of_callers
 from support.token_issuer import AUDIENCE, ISSUER, SigningKey, bearer, key_set
 
 if TYPE_CHECKING:
@@ -172,7 +173,7 @@ async def test_what_is_not_granted_never_reaches_the_engine(
             assert (failure.code, failure.info.reason) == (code, f"ERROR_REASON_{reason}")
             assert dict(failure.info.metadata) == metadata
     assert not engine.mock_calls
-    assert not indexes.mock_calls
+    assert not calls_of_callers(indexes)
 
 
 async def test_a_listing_is_asked_for_what_may_be_named_alone(
@@ -224,7 +225,7 @@ async def test_administration_needs_the_settings_and_a_grant_of_its_own(
                 await call
             else:
                 assert (await failed(call)).info.reason == f"ERROR_REASON_{reason}"
-    assert len(indexes.mock_calls) == (2 if reason is None else 0)
+    assert len(calls_of_callers(indexes)) == (2 if reason is None else 0)
 
 
 async def test_health_is_told_to_everyone(

@@ -27,6 +27,7 @@ from groundwire_server.rpc.conversions.query_result import encode_query
 from groundwire_server.rpc.conversions.resolution import encode_resolution
 from groundwire_server.rpc.conversions.search import encode_search
 from groundwire_server.rpc.conversions.texts import encode_fetch
+from support.index_calls import calls_of_callers
 
 if TYPE_CHECKING:
     from server.rpc.conftest import Failed, Serving
@@ -83,7 +84,7 @@ async def test_every_method_with_an_access_context_checks_it_before_anything_els
             failure = await failed(call)
             assert failure.violations == [("access.acl_tags_any[1]", "ERROR_REASON_FIELD_REQUIRED")]
     assert not engine.mock_calls
-    assert not indexes.mock_calls
+    assert not calls_of_callers(indexes)
 
 
 async def test_a_query_is_asked_at_its_own_time_or_by_the_servers_clock(
@@ -154,4 +155,4 @@ async def test_nobody_changes_indexes_unless_the_configuration_admits_it(
             failure = await failed(call)
             assert failure.code is grpc.StatusCode.PERMISSION_DENIED
             assert failure.info.reason == "ERROR_REASON_ADMINISTRATION_DISABLED"
-    assert not indexes.mock_calls
+    assert not calls_of_callers(indexes)

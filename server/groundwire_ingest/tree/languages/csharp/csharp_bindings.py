@@ -115,18 +115,20 @@ def _item_name(loop: Node) -> str:
 def _declared_variables(syntax: Syntax, node: Node, places: Places) -> Iterator[Binding]:
     declared = node.child_by_field_name("type")
     is_stated = declared is not None and declared.type != "implicit_type"
+    is_field = node.parent is not None and node.parent.type == "field_declaration"
     for variable in node.named_children:
         name = text_of(variable, "name")
         if variable.type != "variable_declarator" or not name:
             continue
+        scope = places.type_scope(variable) if is_field else places.scope(variable)
         if is_stated:
-            yield Binding(places.scope(variable), name, type_of(declared), True)
+            yield Binding(scope, name, type_of(declared), True)
             if node.parent is not None and "ObservableProperty" in attribute_names(node.parent):
                 plain = name.lstrip("_").removeprefix("m_")
-                yield Binding(places.scope(variable), plain[:1].upper() + plain[1:], type_of(declared), True)
+                yield Binding(scope, plain[:1].upper() + plain[1:], type_of(declared), True)
             continue
         made, path = _value(syntax, last_child(variable))
-        yield Binding(places.scope(variable), name, made, False, path)
+        yield Binding(scope, name, made, False, path)
 
 
 def _value(syntax: Syntax, value: Node | None) -> tuple[str, str]:
@@ -177,6 +179,8 @@ _VALUED = (
     *("argument", "return_statement", "assignment_expression", "member_access_expression", "variable_declarator"),
     *("arrow_expression_clause", "switch_expression_arm", "expression_element", "initializer_expression"),
     *("conditional_expression", "binary_expression", "cast_expression", "parenthesized_expression"),
+    *("interpolation", "constant_pattern", "attribute_argument", "prefix_unary_expression", "array_rank_specifier"),
+    *("parameter", "if_statement", "while_statement", "for_statement", "foreach_statement", "yield_statement"),
 )
 # Where values are that a node of the grammar passes on; elsewhere it is the first part.
 _VALUES_OF = {
@@ -184,6 +188,8 @@ _VALUES_OF = {
     "conditional_expression": ("consequence", "alternative"),
     "cast_expression": ("value",),
     "switch_expression_arm": (LAST,),
+    **dict.fromkeys(("if_statement", "while_statement", "for_statement"), ("condition",)),
+    "foreach_statement": ("right",),
 }
 _NAMES = frozenset({"identifier", "member_access_expression"})
 _PREDEFINED = frozenset({"predefined_type", "implicit_type"})
@@ -213,13 +219,12 @@ def _valued(node: Node) -> Iterator[Node | None]:
         case "member_access_expression":
             is_called = node.parent is not None and node.parent.type == "invocation_expression"
             yield None if is_called else node
-        case "variable_declarator":
+        case "variable_declarator" | "parameter":
             value = last_child(node)
             yield None if value == node.child_by_field_name("name") else value
         case "binary_expression":
-            is_choice = text_of(node, "operator") == "??" or has_child(node, "??")
-            yield from map(node.child_by_field_name, ("left", "right") if is_choice else ())
-        case "initializer_expression":
+            yield from map(node.child_by_field_name, ("left", "right"))
+        case "initializer_expression" | "interpolation":
             yield from node.named_children
         case kind:
             yield from (field_of(node, field) for field in _VALUES_OF.get(kind, (FIRST,)))

@@ -55,6 +55,7 @@ class CSharpSyntax(Syntax):
         **dict.fromkeys(
             "property_declaration indexer_declaration event_declaration delegate_declaration".split(), "value"
         ),
+        "field_declaration": "value",
     }
     transparent = frozenset({"preproc_if", "preproc_elif", "preproc_else"})
     leading = frozenset({"comment"})
@@ -109,6 +110,8 @@ class CSharpSyntax(Syntax):
             return None
         name = text_of(node, "name")
         match node.type:
+            case "field_declaration":
+                return _constant(node)
             case "indexer_declaration":
                 name = "this[]"
             case "destructor_declaration":
@@ -122,7 +125,9 @@ class CSharpSyntax(Syntax):
         return Shape(name, construct, body, body if construct == "type" else None) if name else None
 
     def generated_names(self, node: Node) -> tuple[str, ...]:
-        """The command that the MVVM toolkit makes of a method with `[RelayCommand]`."""
+        """The further names of `const int A = 1, B = 2`; the command that the MVVM toolkit makes of a method."""
+        if node.type == "field_declaration":
+            return tuple(text_of(variable, "name") for variable in _variables(node)[1:])
         if node.type != "method_declaration" or "RelayCommand" not in attribute_names(node):
             return ()
         name = text_of(node, "name").removesuffix("Async")
@@ -188,8 +193,13 @@ class CSharpSyntax(Syntax):
         return Parameter(text_of(name), type_of(node, "type"), has_default)
 
     def result(self, node: Node) -> str:
-        """The type that a method returns or a property has."""
-        return type_of(node.child_by_field_name("returns") or node.child_by_field_name("type"))
+        """The type that a method returns, or that a property or a constant has."""
+        declared = child_of(node, "variable_declaration") if node.type == "field_declaration" else node
+        return type_of(field_of(declared, "returns") or field_of(declared, "type"))
+
+    def is_shared(self, node: Node, name: str) -> bool:
+        """Constants, which are members only where other types may use them."""
+        return node.type == "field_declaration"
 
     def traits(self, node: Node, parent: Node | None) -> frozenset[Trait]:
         """By the modifiers; a method is an extension when its first parameter is `this`."""
@@ -266,3 +276,24 @@ class CSharpSyntax(Syntax):
                 yield Binding(index, block.receiver.name, block.receiver.type_name, True)
 
     references = csharp_references
+
+
+_OPEN = frozenset({b"public", b"internal", b"protected"})
+
+
+def _variables(field: Node) -> list[Node]:
+    """The variables that the declaration of a field names."""
+    listed = children_of(child_of(field, "variable_declaration"))
+    return [child for child in listed if child.type == "variable_declarator"]
+
+
+def _constant(field: Node) -> Shape | None:
+    """The constant that a field is: `const` or `static readonly`, and not private; None for other fields."""
+    words = {child.text for child in field.children if child.type == "modifier"}
+    variables = _variables(field)
+    if not variables or not words & _OPEN or not (b"const" in words or {b"static", b"readonly"} <= words):
+        return None
+    name = text_of(variables[0], "name")
+    value = last_child(variables[0])
+    has_value = value is not None and value != variables[0].child_by_field_name("name")
+    return Shape(name, "value", value if has_value else None) if name else None

@@ -36,7 +36,7 @@ class GoSyntax(Syntax):
         "const_spec": "value",
     }
     transparent = frozenset({*_DECLARATIONS, "var_spec_list"})
-    wrappers = _DECLARATIONS
+    wrappers = frozenset({"type_declaration"})
     leading = frozenset({"comment"})
     headers = frozenset({"package_clause", "import_declaration"})
     members: ClassVar[Mapping[str, tuple[str, str]]] = {
@@ -58,10 +58,15 @@ class GoSyntax(Syntax):
     raw = re.compile("`")
 
     def shape(self, node: Node) -> Shape | None:
-        """Functions, methods with the type of their receiver, types, variables; groups one by one."""
+        """Functions, methods with the type of their receiver, types, variables; groups one by one.
+
+        A group of constants in which some repeat the expression above them (`iota`) is one declaration.
+        """
         if node.type in _DECLARATIONS:
-            specs = [child for child in node.named_children if child.type in SPECS]
-            return self.shape(specs[0]) if len(specs) == 1 else None
+            specs = _specs(node)
+            is_one = len(specs) == 1 or _is_enumeration(node)
+            named = (spec for spec in specs if text_of(spec, "name") != "_")
+            return self.shape(next(named, specs[0])) if is_one else None
         shape = super().shape(node)
         if shape is None or shape.name == "_":
             return None
@@ -75,9 +80,15 @@ class GoSyntax(Syntax):
         return Shape(shape.name, "type", next(iter(declared.children[1:2]), None), declared)
 
     def generated_names(self, node: Node) -> tuple[str, ...]:
-        """The further names of `var a, b = 1, 2`."""
-        names = spec_of(node).children_by_field_name("name") if _is_of_values(node) else []
-        return tuple(text_of(name) for name in names[1:] if name.is_named and text_of(name) != "_")
+        """The further names of `var a, b = 1, 2`, and of an enumeration."""
+        specs = _specs(node) if _is_enumeration(node) else [spec_of(node)] if _is_of_values(node) else []
+        names = [name for spec in specs for name in spec.children_by_field_name("name") if name.is_named]
+        return tuple(text for text in map(text_of, names) if text != "_")[1:]
+
+    def is_shared(self, node: Node, name: str) -> bool:
+        """What is exported, and error values, which the files of a package return to each other."""
+        names = (name, *self.generated_names(node))
+        return any(item[:1].isupper() for item in names) or name.startswith("err")
 
     def bases(self, node: Node) -> tuple[str, ...]:
         """The types that a struct or an interface embeds, or the one that a type is defined as."""
@@ -148,6 +159,19 @@ class GoSyntax(Syntax):
     bindings = go_bindings
     stated_implementations = go_implementations
     references = go_references
+
+
+def _specs(node: Node) -> list[Node]:
+    """The specifications of a declaration."""
+    return [child for child in node.named_children if child.type in SPECS]
+
+
+def _is_enumeration(node: Node) -> bool:
+    """True if a declaration has several constants, some of which have the value of the one above."""
+    if node.type != "const_declaration":
+        return False
+    specs = _specs(node)
+    return len(specs) > 1 and any(spec.child_by_field_name("value") is None for spec in specs)
 
 
 def _is_of_values(node: Node) -> bool:

@@ -21,11 +21,17 @@ _TYPED = {
 # Where values are used: by kind the fields that hold them; none for all that is in it.
 _VALUED: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(
-        "argument_list return_statement binary_expression unary_expression expression_case literal_value".split(), ()
+        """argument_list variadic_argument return_statement binary_expression unary_expression
+        parenthesized_expression expression_case literal_value slice_expression inc_statement dec_statement""".split(),
+        (),
     ),
     **dict.fromkeys("keyed_element var_spec const_spec send_statement".split(), ("value",)),
-    **dict.fromkeys("short_var_declaration assignment_statement range_clause".split(), ("right",)),
+    **dict.fromkeys("short_var_declaration range_clause".split(), ("right",)),
+    "assignment_statement": ("left", "right"),
     "index_expression": ("operand", "index"),
+    "if_statement": ("condition",),
+    "expression_switch_statement": ("value",),
+    "array_type": ("length",),
 }
 _PREDECLARED = frozenset(
     """any bool byte comparable complex64 complex128 error float32 float64 int int8 int16 int32 int64 rune string uint

@@ -80,6 +80,11 @@ class KotlinSyntax(Syntax):
         body = child_of(node, *_BODIES)
         return Shape(name, construct, body, body if construct == "type" else None) if name else None
 
+    def is_shared(self, node: Node, name: str) -> bool:
+        """What is declared `const` and is not private."""
+        words = text_of(child_of(node, "modifiers")).split()
+        return "const" in words and "private" not in words
+
     def namespace(self, node: Node) -> str | None:
         """The package, for the rest of the file."""
         return text_of(first_child(node)) if node.type == "package_header" else None

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from tree_sitter import Node
 
 from groundwire_ingest.tree.facts import Parameter, Trait
-from groundwire_ingest.tree.languages.nodes import FIRST, children_of, first_child, given_in, text_of, type_of
+from groundwire_ingest.tree.languages.nodes import FIRST, children_of, field_of, first_child, given_in, text_of, type_of
 from groundwire_ingest.tree.languages.syntax import Syntax
 from groundwire_ingest.tree.languages.types import arguments, head
 
@@ -22,6 +22,8 @@ _SETTINGS = frozenset(
     TIME_ZONE USE_I18N USE_TZ WSGI_APPLICATION""".split()
 )
 _MIN_SETTINGS = 2
+# What makes the things that each file has for itself: loggers, type parameters, the model of users, template tags.
+_OF_ONE_FILE = frozenset("getLogger get_logger TypeVar TypeVarTuple ParamSpec get_user_model Library".split())
 _NOT_IMPLEMENTED = "raiseNotImplementedError"
 
 
@@ -48,6 +50,20 @@ def module_variable(syntax: Syntax, statement: Node) -> str:
     left = assignment.child_by_field_name("left")
     name = text_of(left) if left is not None and left.type == "identifier" else ""
     return "" if name.startswith("__") or name == "_" else name
+
+
+def is_shared_variable(syntax: Syntax, statement: Node, name: str) -> bool:
+    """True if a variable of a module is public, and its name, its type or its value says that it is no mere helper.
+
+    It begins with a capital, states a type, or is set to a dictionary or to the result of a call.
+    """
+    assignment = first_child(statement)
+    value = field_of(assignment, "right")
+    called = syntax.path(value) if value is not None and value.type == "call" else ()
+    if name.startswith("_") or (called and called[-1].removesuffix("()") in _OF_ONE_FILE):
+        return False
+    is_made = value is not None and value.type in ("call", "dictionary")
+    return name[:1].isupper() or is_made or field_of(assignment, "type") is not None
 
 
 def is_settings_module(variables: Iterable[str]) -> bool:
@@ -98,6 +114,9 @@ def traits_of(syntax: Syntax, node: Node, parent: Node | None) -> frozenset[Trai
     """The flags of a class, or of a method by its decorators, its name and by a body that is there to be overridden."""
     if node.type == "class_definition":
         return _class_traits(node)
+    if node.type == "expression_statement":
+        is_conditional = node.parent is not None and node.parent.type != "module"
+        return frozenset({"conditional"}) if is_conditional else frozenset()
     if node.type != "function_definition" or parent is None or parent.type != "class_definition":
         return frozenset()
     names, statements = frozenset(decorators(syntax, node)), _statements(node)

@@ -1,7 +1,7 @@
 """Python: modules with their variables, classes, functions and what is declared inside of these."""
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import ClassVar
 
@@ -23,6 +23,7 @@ from groundwire_ingest.tree.languages.nodes import (
 from groundwire_ingest.tree.languages.python.declarations import (
     decorators,
     is_settings_module,
+    is_shared_variable,
     module_variable,
     parameters_of,
     result_of,
@@ -106,9 +107,14 @@ class PythonSyntax(Syntax):
     result = result_of
     traits = traits_of
 
-    def is_read_by_name(self, name: str, beside: Collection[str]) -> bool:
-        """True if it is a setting: written in capitals in a settings module."""
-        return name.isupper() and is_settings_module(beside)
+    def shared_variables(self, root: Node, variables: Sequence[tuple[Node, str]]) -> frozenset[int]:
+        """Also settings: what is written in capitals in a settings module."""
+        shared = super().shared_variables(root, variables)
+        if not is_settings_module(name for _, name in variables):
+            return shared
+        return shared | {node.start_byte for node, name in variables if name.isupper()}
+
+    is_shared = is_shared_variable
 
     def is_slight(self, node: Node, shape: Shape) -> bool:
         """Also a class that consists of assignments, such as `Meta` and `Config`."""

@@ -65,6 +65,10 @@ class RustSyntax(Syntax):
         body = node.child_by_field_name("body")
         return Shape(name, "type", body, body) if name else None
 
+    def is_shared(self, node: Node, name: str) -> bool:
+        """Constants that are not private."""
+        return node.type != "type_item" and has_child(node, "visibility_modifier")
+
     def namespace(self, node: Node) -> str | None:
         """A module with braces."""
         is_module = node.type == "mod_item" and node.child_by_field_name("body") is not None

@@ -8,10 +8,11 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from groundwire_ingest.tree.facts import Import
-from groundwire_ingest.tree.languages.nodes import Nodes, field_of, first_child, line_of, text_of
+from groundwire_ingest.tree.languages.nodes import Nodes, child_of, children_of, field_of, first_child, line_of, text_of
 from groundwire_ingest.tree.languages.syntax import Syntax
 
 _MAX_WRAPPERS = 8
+_DECLARATIONS = frozenset({"lexical_declaration", "variable_declaration", "ambient_declaration"})
 _REQUIRING = frozenset({"require", "import"})
 
 
@@ -63,6 +64,30 @@ def _export_statement(node: Node) -> Iterator[Import]:
         named = field_of(node, "declaration", "name") or _wrapped(node.child_by_field_name("value"))
         if named is not None and named.type in ("identifier", "type_identifier"):
             yield Import("", text_of(named), "default", line)
+
+
+def is_exported(declarator: Node) -> bool:
+    """True if the declaration of a variable says that the file exports it."""
+    around = declarator.parent
+    while around is not None and around.type in _DECLARATIONS:
+        around = around.parent
+    return around is not None and around.type == "export_statement"
+
+
+def exported_names(syntax: Syntax, root: Node) -> Iterator[str]:
+    """The names of the file that `export { a, b as c }`, `export default a` and `module.exports = { a }` give away."""
+    for statement in root.named_children:
+        if statement.type == "export_statement" and statement.child_by_field_name("source") is None:
+            yield from (text_of(part, "name") for part in children_of(child_of(statement, "export_clause")))
+            yield text_of(_wrapped(statement.child_by_field_name("value")))
+        elif statement.type == "expression_statement":
+            assignment = first_child(statement)
+            path = syntax.path(field_of(assignment, "left"))
+            value = field_of(assignment, "right")
+            if value is not None and path[:1] in (("module",), ("exports",)):
+                yield text_of(value)
+                for pair in value.named_children if value.type == "object" else ():
+                    yield text_of(pair.child_by_field_name("value") or pair)
 
 
 def _wrapped(value: Node | None) -> Node | None:

@@ -1,6 +1,6 @@
 """TypeScript and JavaScript, JSX included: ES modules, CommonJS, classes, functions and objects of functions."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 import tree_sitter_javascript
@@ -11,7 +11,7 @@ from groundwire_ingest.tree.facts import Construct
 from groundwire_ingest.tree.languages.expressions import CallForm
 from groundwire_ingest.tree.languages.nodes import children_of, first_child, text_of
 from groundwire_ingest.tree.languages.syntax import Shape, Syntax
-from groundwire_ingest.tree.languages.typescript.imports import script_imports
+from groundwire_ingest.tree.languages.typescript.imports import exported_names, is_exported, script_imports
 from groundwire_ingest.tree.languages.typescript.members import (
     has_methods,
     is_method,
@@ -134,6 +134,12 @@ class TypeScriptSyntax(Syntax):
         if node.type == "type_alias_declaration":
             inside = next(object_types(node.child_by_field_name("value")), None)
         return Shape(name, shape.construct, shape.body, inside)
+
+    def shared_variables(self, root: Node, variables: Sequence[tuple[Node, str]]) -> frozenset[int]:
+        """Those that the file exports where they are declared or elsewhere."""
+        exported = frozenset(exported_names(self, root))
+        declarators = (item for item in variables if item[0].type == "variable_declarator")
+        return frozenset(node.start_byte for node, name in declarators if name in exported or is_exported(node))
 
     bases = script_bases
     parameters = script_parameters

@@ -65,9 +65,19 @@ class Routes:
                 name = route.name or (own_name if facts.language == "python" else "")
                 holder = self._holder(scope, route.prefix_of) if route.prefix_of else None
                 is_open = holder is not None and self._is_open(holder, _MAX_MOUNT_STEPS)
+                router_key = self._router_key(file, holder) if holder is not None else ""
                 for prefix in self._prefixes_of(holder, _MAX_MOUNT_STEPS) if holder is not None else ("",):
                     pattern, at = url_path(prefix + route.pattern), (route.from_key, facts.path, route.line)
-                    yield Served(pattern, method, key, *at, facts.is_test, confidence, within, name, is_open)
+                    yield Served(
+                        pattern, method, key, *at, facts.is_test, confidence, within, name, is_open, router_key
+                    )
+
+    def _router_key(self, file: int, holder: Holder) -> str:
+        """The key of the variable that holds a router, where that is a node of the file."""
+        for number in self._table.members(*holder):
+            if self._table.file_of(number) == file and self._table.is_variable_with_node(number):
+                return self._table.definitions[number].key
+        return ""
 
     def _handlers(self, scope: int, route: Route) -> Iterator[tuple[str, str, str, float]]:
         """Key, name, method and confidence of each handler; a class answers by its members that are named so."""

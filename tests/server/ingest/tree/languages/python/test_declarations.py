@@ -88,8 +88,8 @@ def test_variables_of_a_module_are_definitions_of_its_outline(analyse: Analyser)
     analysis = analyse("a.py", text)
     values = [item for item in facts_of(analysis).definitions if item.construct == "value"]
     assert [(item.symbol, item.key, item.result) for item in values] == [
-        ("LIMIT", "py::a.py", ""),
-        ("level", "py::a.py", "Level"),
+        ("LIMIT", "py::a.py#LIMIT", ""),
+        ("level", "py::a.py#level", "Level"),
     ]
 
 
@@ -151,4 +151,4 @@ def test_tables_by_convention(analyse: Analyser, path: str, text: str, expected:
 
 def test_tables_that_are_made_without_a_class(analyse: Analyser) -> None:
     text = "orders = Table('orders', metadata, Column('id'))\nother = Table('x', style)\n"
-    assert facts_of(analyse("a.py", text)).mappings == (TableMapping("py::a.py", 0, "", "orders", 1.0),)
+    assert facts_of(analyse("a.py", text)).mappings == (TableMapping("py::a.py#orders", 0, "", "orders", 1.0),)

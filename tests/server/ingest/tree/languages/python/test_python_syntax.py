@@ -51,6 +51,7 @@ def test_chunks_are_whole_lines_with_symbol_signature_and_span(analyse: Analyser
     lines = DECODER.split("\n")
     assert [(key, node.start_line, node.end_line, node.symbol, node.signature) for key, node in nodes.items()] == [
         ("lib/json/decoder.py", 1, 37, "lib.json.decoder", ""),
+        ("lib/json/decoder.py#LIMIT", 7, 7, "LIMIT", "LIMIT = 10"),
         ("lib/json/decoder.py#Decoder", 10, 28, "Decoder", "class Decoder(Base[int], mixins.Loud, metaclass=Meta)"),
         (
             "lib/json/decoder.py#Decoder.__init__",
@@ -84,6 +85,7 @@ def test_chunks_are_whole_lines_with_symbol_signature_and_span(analyse: Analyser
 def test_contains_edges_follow_nesting(analyse: Analyser) -> None:
     edges = analyse("d.py", DECODER).file.edges
     assert {(edge.from_key, edge.to_key, edge.edge_type, edge.confidence) for edge in edges} == {
+        ("py::d.py", "py::d.py#LIMIT", "Contains", 1.0),
         ("py::d.py", "py::d.py#Decoder", "Contains", 1.0),
         ("py::d.py#Decoder", "py::d.py#Decoder.__init__", "Contains", 1.0),
         ("py::d.py#Decoder", "py::d.py#Decoder.name", "Contains", 1.0),
@@ -183,18 +185,18 @@ def test_identifiers_of_any_script(analyse: Analyser) -> None:
 
 
 def test_each_setting_of_a_settings_module_is_a_node(analyse: Analyser) -> None:
-    text = "DEBUG = False\n# Bytes.\nLIMIT = 7\nparts = load()\n{}\nif DEBUG:\n    CACHED = ['a']\n"
+    text = "DEBUG = False\n# Bytes.\n_LIMIT = 7\nparts = 3\n{}\nif DEBUG:\n    _CACHED = ['a']\n"
 
     def symbols(text: str) -> list[tuple[str, int, int]]:
         nodes = analyse("site/conf.py", text).file.nodes
         return [(node.local_id.rpartition("#")[2], node.start_line, node.end_line) for node in nodes]
 
     whole = ("site/conf.py", 1, 7)
-    assert symbols(text.format("")) == [whole]
+    assert symbols(text.format("")) == [whole, ("DEBUG", 1, 1)]
     assert symbols(text.format("SECRET_KEY = 'x'")) == [
         whole,
         ("DEBUG", 1, 1),
-        ("LIMIT", 2, 3),
+        ("_LIMIT", 2, 3),
         ("SECRET_KEY", 5, 5),
-        ("CACHED", 7, 7),
+        ("_CACHED", 7, 7),
     ]

@@ -196,7 +196,7 @@ def test_what_the_mvvm_toolkit_generates_leads_to_what_it_is_made_of(edges_of: E
         ("Action Pick(Action k) => k ?? Right;", {"Right"}),
         ("void Pick()\n    {\n        Action k = Left;\n    }", {"Left"}),
         ("void Pick(int Left)\n    {\n        var k = Left + 1;\n    }", set[str]()),
-        ("bool Pick(int a) => a == Left;", set[str]()),
+        ("bool Pick(Action a) => a == Left;", {"Left"}),
     ],
 )
 def test_methods_among_the_values_of_expressions(edges_of: EdgesOf, member: str, named: set[str]) -> None:

@@ -74,7 +74,7 @@ def test_calls(edges_of: EdgesOf, body: str, called: Mapping[str, float]) -> Non
         ("var r store.Repo\nrun(r.Find)", {"Repo", "Repo.Find"}),
         ("var x []map[string]*store.Item", {"Item"}),
         ("x := y.(store.Finder)", {"Finder"}),
-        ("if n > store.Limit { }", {""}),
+        ("if n > store.Limit { }", {"Limit"}),
         ("store := load()\nrun(store.NewRepo)", set[str]()),
         ("x := Command{NewRepo: 1}", set[str]()),
     ],

@@ -91,7 +91,7 @@ def test_calls_by_what_a_value_is(edges_of: EdgesOf, body: str, expected: dict[s
         ("    return {'run': write}\n", {"Store": 1.0, "write": 0.9}),
         ("    return isinstance(given, Item)\n", {"Store": 1.0, "Item": 0.9}),
         ("    x: 'dict[str, Item]' = {}\n", {"Store": 1.0, "Item": 0.9}),
-        ("    return store\n", {"Store": 1.0, "model.py": 0.9}),
+        ("    return store\n", {"Store": 1.0, "store": 0.9}),
         ("    return given.kind\n", {"Store": 1.0}),
         ("    write = 1\n    return write\n", {"Store": 1.0}),
     ],
@@ -159,7 +159,7 @@ def test_decorators(edges_of: EdgesOf) -> None:
     }
     assert edges_of("DecoratedBy", files) == {
         ("a.py#f", "app.py#App.route"): 0.8,
-        ("a.py#g", "app.py"): 1.0,
+        ("a.py#g", "app.py#tasks"): 1.0,
         ("a.py#h", "a.py#check"): 1.0,
     }
 

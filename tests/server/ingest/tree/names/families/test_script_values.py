@@ -93,7 +93,7 @@ def test_what_is_passed_listed_and_read(edges_of: EdgesOf) -> None:
         ("app.ts#App.list", "lib.ts#Guard"): 1.0,
         ("app.ts#App.list", "lib.ts#Guard.canActivate"): 1.0,
         ("app.ts#App.list", "lib.ts#handler"): 1.0,
-        ("app.ts#App.list", "lib.ts"): 1.0,
+        ("app.ts#App.list", "lib.ts#TOKEN"): 1.0,
         ("app.ts#lazy.page", "page.tsx#Page"): 1.0,
     }
     assert edges_of("DecoratedBy", files) == {("app.ts#App.list", "lib.ts#Roles"): 1.0}

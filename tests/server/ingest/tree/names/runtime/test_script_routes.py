@@ -38,7 +38,10 @@ def test_routers_and_their_mounts(edges_of: EdgesOf) -> None:
     assert edges_of("Routes", files) == {
         ("users.js", "handlers.js#list"): 0.9,
         ("users.js", "handlers.js#one"): 0.9,
+        ("users.js#router", "handlers.js#list"): 0.9,
+        ("users.js#router", "handlers.js#one"): 0.9,
         ("inline.js", "inline.js#list"): 0.9,
+        ("inline.js#router", "inline.js#list"): 0.9,
     }
     assert asked(edges_of, files, "/api/users") == {"handlers.js#list": 0.9}
     assert asked(edges_of, files, "/api/users/7") == {"handlers.js#one": 0.9}

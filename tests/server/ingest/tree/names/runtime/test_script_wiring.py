@@ -21,12 +21,12 @@ PORT = (
 @pytest.mark.parametrize(
     "registration",
     [
-        "export const providers = [{ provide: USERS, useClass: StoredUsers }];",
+        "const providers = [{ provide: USERS, useClass: StoredUsers }];",
         "container.register(USERS, { useClass: StoredUsers });",
         "container.registerSingleton(USERS, StoredUsers);",
         "container.bind<Users>(USERS).to(StoredUsers);",
         "container.register('Users', { useClass: StoredUsers });",
-        "export const p = [{ provide: USERS, useFactory: () => new StoredUsers() }];",
+        "const p = [{ provide: USERS, useFactory: () => new StoredUsers() }];",
     ],
 )
 def test_registrations(edges_of: EdgesOf, registration: str) -> None:
