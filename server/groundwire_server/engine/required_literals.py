@@ -6,15 +6,15 @@ _TOKEN = re.compile(
     r"""
     \\(?P<escaped>[^a-zA-Z0-9_])
     | (?P<other_escape>\\.)
-    | (?P<characters>\[\^?\]?(?:\\.|\[:\^?\w+:\]|[^\]\\])*\])
-    | (?P<count>\{\d*,?\d*\})
+    | (?P<characters>\[\^?\]?(?:\\.|[^\]\\])*\]?)
+    | (?P<count>\{\d*(?:,\d*)?\})
     | (?P<operator>[()|*?+.^$])
     | (?P<plain>.)
     """,
     re.DOTALL | re.VERBOSE,
 )
-_CHANGES_THE_REST = re.compile(r"\\[^a-zA-Z0-9_]|(?P<change>\\[^dDwWsSaftnrvAzbB]|\(\?(?!:|P<))", re.DOTALL)
-"""Finds `\\Q`, which quotes, flags such as `(?i)`, and escapes of several characters, such as `\\x41` and `\\pL`."""
+_CHANGES_THE_REST = re.compile(r"\\[^a-zA-Z0-9_]|(?P<change>\\[^dDwWsSaftnrvAzbB]|\(\?(?!:|P<)|\[:)", re.DOTALL)
+"""Finds `\\Q`, which quotes, flags such as `(?i)`, escapes of several characters, such as `\\x41`, and `[:alpha:]`."""
 
 
 def required_literals(expression: str) -> tuple[str, ...]:
