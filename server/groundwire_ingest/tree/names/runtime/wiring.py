@@ -165,8 +165,8 @@ class Messages:
             self._add_stated(self._table.module_of(file), facts)
         self._stated = {message: dict(handlers) for message, handlers in self._handlers.items()}
         self._add_same_named()
-        # What is sent under its name: messages that the tree handles, and those that it publishes.
-        self._messages = self._stated.keys() | {
+        # What is sent under its name: messages that the tree handles, also by their names, and those that it publishes.
+        self._messages = self._handlers.keys() | {
             number
             for number, definition in enumerate(self._table.definitions)
             if definition.construct == "type" and definition.name in self._published

@@ -56,13 +56,16 @@ def test_a_repository_of_a_type_is_no_handler_of_it(edges_of: EdgesOf) -> None:
     }
 
 
-def test_an_event_of_the_same_name_in_another_service_is_handled_there(edges_of: EdgesOf) -> None:
+@pytest.mark.parametrize(
+    "body", ["bus.Publish(new Paid(1));", "IntegrationEvent made = new Paid(1);\n        bus.Publish(made);"]
+)
+def test_an_event_of_the_same_name_in_another_service_is_handled_there(edges_of: EdgesOf, body: str) -> None:
     event = "namespace {0};\npublic record Paid(int Id) : IntegrationEvent;\n"
     files = {
         "a/Paid.cs": event.format("A"),
         "b/Paid.cs": event.format("B"),
         "b/H.cs": ("namespace B;\nclass H : IEventHandler<Paid>\n{\n    public Task Handle(Paid p) => X();\n}\n"),
-        "a/Pay.cs": "namespace A;\nclass Pay\n{\n    void Do()\n    {\n        bus.Publish(new Paid(1));\n    }\n}\n",
+        "a/Pay.cs": f"namespace A;\nclass Pay\n{{\n    void Do()\n    {{\n        {body}\n    }}\n}}\n",
     }
     assert edges_of("Sends", files) == {("a/Pay.cs#A.Pay.Do", "b/H.cs#B.H.Handle"): 0.8}
 
