@@ -27,7 +27,7 @@ from groundwire_client._read_targets import (
 )
 from groundwire_client._reading import Reading, ReadText, Unread
 from groundwire_client._several import at_versions, scope_of_id
-from groundwire_client._source_lines import FileNode
+from groundwire_client._source_lines import MOST_LINES_OF_SHORT, FileNode
 from groundwire_client._text_packing import Budget, packed
 
 _SKIPPED = {
@@ -97,7 +97,13 @@ class NamedTexts:
             if target.lines and target.lines.path in self._files:
                 wanted = target.lines.around()
                 nodes = self._files[target.lines.path]
-                ids |= dict.fromkeys(node.id for node in nodes if node.overlaps(wanted.first, wanted.last))
+                # An outline may show short nodes as they are written, so their texts say which lines are theirs.
+                needed = (
+                    node
+                    for node in nodes
+                    if node.overlaps(wanted.first, wanted.last) or node.size <= MOST_LINES_OF_SHORT
+                )
+                ids |= dict.fromkeys(node.id for node in needed)
         return [id_ for id_ in ids if id_ and id_ not in self._texts]
 
     @property

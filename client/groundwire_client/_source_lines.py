@@ -1,7 +1,8 @@
 """The lines of a file, put together from the texts of its nodes.
 
 The text of a member is its lines. The text of a type or a file is an outline: its own lines without the blank ones, and
-one line for each node within it. The lines between two nodes are therefore those of the outline between their lines.
+one line for each node within it, or of a short constant its declaration. The lines between two nodes are therefore
+those of the outline between their lines.
 """
 
 import re
@@ -16,6 +17,10 @@ _ELIDED = re.compile(r"(?<!:) \.\.\.$| { \.\.\. }$")
 """The end of a line that stands for a node with a body."""
 _MOST_BLANK = 3
 """The most lines without any text of an outline that are taken for blank ones."""
+
+
+MOST_LINES_OF_SHORT = 12
+"""The most lines of a node that an outline may show as it is written; its comments are not in the outline."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,11 +121,11 @@ def _own_runs(outline: FileNode, inner: Sequence[FileNode]) -> Iterator[Run]:
     children = sorted({node.first: node for node in outermost}.values(), key=lambda node: node.first)
     lines, following = _without_supplement(outline), outline.first
     for child in children:
-        place = _line_naming(child, lines)
-        if place is None or child.first < following:
+        shown = _lines_standing_for(child, lines)
+        if shown is None or child.first < following:
             return
-        yield from _gap(following, child.first - 1, lines[:place])
-        lines, following = lines[place + 1 :], child.last + 1
+        yield from _gap(following, child.first - 1, lines[: shown.start])
+        lines, following = lines[shown.stop :], child.last + 1
     while lines and _ELIDED.search(lines[-1]):  # members that are outside of the type
         lines = lines[:-1]
     yield from _gap(following, outline.last, lines)
@@ -147,6 +152,19 @@ def _without_supplement(outline: FileNode) -> Sequence[str]:
     """The lines before the first blank one: imports of the file come after it."""
     lines = outline.lines
     return lines[: lines.index("")] if "" in lines else lines
+
+
+def _lines_standing_for(node: FileNode, lines: Sequence[str]) -> range | None:
+    """The places of the lines that stand for a node: its signature, or the last lines of its text as they are."""
+    place = _line_naming(node, lines)
+    if place is not None:
+        return range(place, place + 1)
+    written = [line for line in node.lines if line.strip()] if node.size <= MOST_LINES_OF_SHORT else []
+    for count in range(len(written), 0, -1):
+        for start in range(len(lines) - count + 1):
+            if list(lines[start : start + count]) == written[-count:]:
+                return range(start, start + count)
+    return None
 
 
 def _line_naming(node: FileNode, lines: Sequence[str]) -> int | None:

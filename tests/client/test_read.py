@@ -99,6 +99,10 @@ An order has items.
 
 At most three.
 """,
+    "src/rates.py": (
+        '"""Rates."""\n\nimport os\n\n# In percent\n# of the net price.\nRATES = {\n    "books": 7,\n}\n\nLIMIT = 3\n\n\n'
+        "def rate():\n    return RATES\n\n\nrate()\n"
+    ),
 }
 OTHER = "src/other/basket.py"
 
@@ -173,19 +177,19 @@ def test_a_type_is_marked_as_an_outline(client: GroundwireClient) -> None:
 
 
 def test_names_that_mean_nothing_are_told_after_the_texts(client: GroundwireClient) -> None:
-    read = client.read(SCOPE, ["src/nothing.py:3-9", "VAT_RATE", "Basket.add", "basket.py:3-9", "empty", "words of it"])
+    read = client.read(SCOPE, ["src/nothing.py:3-9", "math", "Basket.add", "basket.py:3-9", "empty", "words of it"])
     assert [text.symbol for text in read.texts] == ["Basket.add"]
     assert [unread.name for unread in read.unread] == [
         "src/nothing.py:3-9",
-        "VAT_RATE",
+        "math",
         "basket.py:3-9",
         "empty",
         "words of it",
     ]
-    nothing, rate, path, symbol, words = read.unread
+    nothing, module, path, symbol, words = read.unread
     assert "names no node" in nothing.reason
-    assert rate.occurrences == (
-        "src/basket.py:1-29  VAT_RATE = 0.19",
+    assert module.occurrences == (
+        "src/basket.py:1-29  import math",
         "src/basket.py:24  return math.ceil(self.net * (1 + VAT_RATE))",
     )
     assert path.reason.splitlines()[1:] == ["  src/basket.py:3-9", "  src/other/basket.py:3-9"]

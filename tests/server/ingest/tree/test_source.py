@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from groundwire_index.ends.ends import Ends
 from groundwire_ingest.ingest_errors import IngestError
 from groundwire_ingest.records import SkippedFile, SourceEdge, SourceNode, SourceRecord
 from groundwire_ingest.tree.decoding import read_source
@@ -118,7 +119,9 @@ def test_code_comes_after_all_other_files_and_edges_last_and_sorted(make_tree: T
     is_code = [node.path.endswith((".py", ".cs", ".go", ".tsx", ".java")) for node in nodes_of(records)]
     assert is_code == sorted(is_code)
     first_edge = next(index for index, record in enumerate(records) if isinstance(record, SourceEdge))
-    assert all(isinstance(record, SourceEdge) for record in records[first_edge:])
+    *edges, ends = records[first_edge:]
+    assert all(isinstance(record, SourceEdge) for record in edges)
+    assert isinstance(ends, Ends)
     places = list(edges_of(records))
     assert places == sorted(places)
 
