@@ -100,7 +100,7 @@ An order has items.
 At most three.
 """,
     "src/rates.py": (
-        '"""Rates."""\n\nimport os\n\n# In percent\n# of the net price.\nRATES = {\n    "books": 7,\n}\n\nLIMIT = 3\n\n\n'
+        '"""Rates."""\n\nimport os\n\n# In percent\n# of net.\nRATES = {\n    "books": 7,\n}\n\nLIMIT = 3\n\n\n'
         "def rate():\n    return RATES\n\n\nrate()\n"
     ),
 }
