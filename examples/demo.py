@@ -1,7 +1,7 @@
 """Evidence about real code, end to end: index a part of Python's standard library, serve it, and ask.
 
 Indexes the packages json, http, urllib and logging of the interpreter that runs it, and starts a server on a free port.
-Then it answers a question with the pipeline `evidence`: search -> expand -> fetch -> render, without a language model.
+Then it answers a question with the pipeline `evidence`, without a language model.
 Everything it writes lies in `.demo/`. On the command line the last part is
 
     groundwire run evidence "how are chunks read?" --server HOST:PORT --repository stdlib --branch 3.11
@@ -62,22 +62,21 @@ def running_server() -> Iterator[str]:
 
 def show(console: Console, state: PipelineState) -> None:
     """Prints what a run found: hits with scores, edges, and the rendered evidence with paths and lines."""
-    hits = Table("rank", "score", "node", title="Search: ids and scores")
+    hits = Table("rank", "score", "node", title="Matches: ids and scores")
     hits.columns[2].overflow = "fold"
     for hit in state.retrieval_hits:
         hits.add_row(str(hit.rank), f"{hit.score:.4f}", _local(hit.id))
     console.print(hits)
-    title = f"Expand: {len(state.graph_expanded_nodes)} nodes, {len(state.graph_edges)} edges, the first of them"
+    title = f"Graph: {len(state.graph_expanded_nodes)} nodes, {len(state.graph_edges)} edges, the first of them"
     edges = Table("from", "edge", "to", "sure", title=title)
     edges.columns[0].overflow = edges.columns[2].overflow = "fold"
     for edge in state.graph_edges[:EDGES_SHOWN]:
         edges.add_row(_local(edge.from_id), edge.edge_type, _local(edge.to_id), f"{edge.confidence:.2f}")
     console.print(edges)
-    console.rule("Fetch: texts that fit the budget")
+    console.rule("Evidence: the lines that fit the budget")
     console.print(state.final_answer, markup=False, highlight=False)
     console.rule()
-    tokens = sum(text.token_count for text in state.node_texts)
-    console.print(f"{len(state.node_texts)} texts, {tokens:,} tokens, from index version {state.active_index}.")
+    console.print(f"From index version {state.active_index}.")
 
 
 def _local(id_: str) -> str:
