@@ -101,7 +101,8 @@ class NamedTexts:
                 needed = (
                     node
                     for node in nodes
-                    if node.overlaps(wanted.first, wanted.last) or node.size <= MOST_LINES_OF_SHORT
+                    if node.overlaps(wanted.first, wanted.last)
+                    or (node.size <= MOST_LINES_OF_SHORT and node.first < wanted.first)
                 )
                 ids |= dict.fromkeys(node.id for node in needed)
         return [id_ for id_ in ids if id_ and id_ not in self._texts]

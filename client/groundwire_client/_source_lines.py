@@ -155,22 +155,27 @@ def _without_supplement(outline: FileNode) -> Sequence[str]:
 
 
 def _lines_standing_for(node: FileNode, lines: Sequence[str]) -> range | None:
-    """The places of the lines that stand for a node: its signature, or the last lines of its text as they are."""
-    place = _line_naming(node, lines)
-    if place is not None:
-        return range(place, place + 1)
-    written = [line for line in node.lines if line.strip()] if node.size <= MOST_LINES_OF_SHORT else []
-    for count in range(len(written), 0, -1):
-        for start in range(len(lines) - count + 1):
-            if list(lines[start : start + count]) == written[-count:]:
-                return range(start, start + count)
-    return None
-
-
-def _line_naming(node: FileNode, lines: Sequence[str]) -> int | None:
-    """The place of the first line that stands for a node; None if there is none."""
+    """The places of the lines of an outline that are there for a node: its signature, or its declaration as written."""
     name = _LIST_START.split(node.symbol, maxsplit=1)[0].rpartition(".")[2]
-    return next((place for place, line in enumerate(lines) if _stands_for(line, name)), None) if name else None
+    if not name:
+        return None
+    signature = next((place for place, line in enumerate(lines) if _stands_for(line, name)), None)
+    return _declaration_in(node, name, lines) if signature is None else range(signature, signature + 1)
+
+
+def _declaration_in(node: FileNode, name: str, lines: Sequence[str]) -> range | None:
+    """The places of the declaration of a short node, which ends its text. One of its lines has the name."""
+    written = [line for line in node.lines if line.strip()] if node.size <= MOST_LINES_OF_SHORT else []
+    for offset, line in enumerate(written):
+        if line not in lines or not has_word(line.partition("=")[0], name):
+            continue
+        start = lines.index(line)
+        end = start + len(written) - offset
+        if list(lines[start:end]) == written[offset:]:
+            while start and offset and lines[start - 1] == written[offset - 1]:
+                start, offset = start - 1, offset - 1
+            return range(start, end)
+    return None
 
 
 def _stands_for(line: str, name: str) -> bool:

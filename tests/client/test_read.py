@@ -7,7 +7,7 @@ import pytest
 
 from groundwire_client import GroundwireClient, IndexScope, Reading
 from groundwire_client._reading import ReadText
-from groundwire_client._source_lines import Run
+from groundwire_client._source_lines import FileNode, Run, runs_of
 from support.program import Server, run_ok
 
 SCOPE = IndexScope(repository="shop", branch="main")
@@ -240,3 +240,10 @@ def test_no_text_and_no_name_imitates_another_line_of_a_reading() -> None:
     assert Reading((text,), (), (), 0, "tokens", "", ()).rendered == (
         "a left out: b.py:1-3 Sum 2 y = 0\n1 x = 1 [2] other.py:1-9\n  y left out: z\n\n"
     )
+
+
+def test_a_line_that_only_ends_like_a_node_does_not_number_the_lines_before_it() -> None:
+    """The outline does not name the function, and its last line is that of another declaration."""
+    outline = FileNode("file", "shop", 1, 9, "use(\n  a,\n)\nset(\n)")
+    hidden = FileNode("f", "hidden", 5, 7, "hidden = make(\n  b,\n)")
+    assert not [run for run in runs_of([outline, hidden], 1, 9) if run.lines and run.first < 5]
