@@ -10,12 +10,11 @@ from groundwire_client import (
     LineMatch,
     SearchTextResponse,
     SourceLocation,
-    is_pattern,
     scope_name,
 )
 from groundwire_client.cli import indexes
 from groundwire_explore import describing
-from groundwire_explore.parameters import ExactSearch
+from groundwire_explore.parameters import ExactSearch, one_or_several
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +93,7 @@ async def find_lines(
     client: AsyncGroundwireClient, scopes: Sequence[IndexScope], pattern: str, search: ExactSearch
 ) -> ExactMatches:
     """Searches the lines of one index, or of several. Raises one of `problems.FAILURES`."""
-    scope = scopes[0] if len(scopes) == 1 and not is_pattern(scopes[0]) else scopes
+    scope = one_or_several(scopes)
     response = await client.search_text(
         scope,
         pattern,

@@ -11,12 +11,11 @@ from groundwire_client import (
     PassageForm,
     SourceLocation,
     choice,
-    is_pattern,
     left_out_note,
     scope_name,
 )
 from groundwire_explore import describing
-from groundwire_explore.parameters import Gathering
+from groundwire_explore.parameters import Gathering, one_or_several
 from groundwire_explore.source_text import SourceText, source_text
 
 
@@ -91,7 +90,7 @@ async def gather(
     client: AsyncGroundwireClient, scopes: Sequence[IndexScope], question: str, gathering: Gathering
 ) -> GatheredEvidence:
     """Gathers evidence of one index, or of several as one. Raises one of `problems.FAILURES`."""
-    scope = scopes[0] if len(scopes) == 1 and not is_pattern(scopes[0]) else scopes
+    scope = one_or_several(scopes)
     evidence = await client.evidence(
         scope,
         question,

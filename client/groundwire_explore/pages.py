@@ -7,7 +7,15 @@ from functools import partial
 from pathlib import Path
 
 from groundwire.printable_text import printable
-from groundwire_client import AsyncGroundwireClient, EdgeDirection, FusionMode, IndexVersion, Retriever, choices
+from groundwire_client import (
+    AsyncGroundwireClient,
+    EdgeDirection,
+    FusionMode,
+    IndexScope,
+    IndexVersion,
+    Retriever,
+    choices,
+)
 from groundwire_client.cli import scope_name
 from groundwire_explore.describing import short_name
 from groundwire_explore.exact_search import ExactMatches, find_lines
@@ -132,8 +140,7 @@ class Explorer:
         if not question.q:
             return Page("evidence.html", "Evidence", "Ask a question.", values)
         answer: GatheredEvidence | Problem = _NO_INDEX
-        if names := [name for name in (str(values["scope"]), *question.also) if name]:
-            scopes = [index_scope(name) for name in dict.fromkeys(names)]
+        if scopes := _scopes([str(values["scope"]), *question.also]):
             answer = await attempted(gather(self.client, scopes, question.q, how))
         status = (
             answer.title
@@ -149,8 +156,7 @@ class Explorer:
         if not question.q:
             return Page("exact.html", "Exact search", "Enter a text.", values)
         answer: ExactMatches | Problem = _NO_INDEX
-        if names := [name for name in (str(values["scope"]), *question.also) if name]:
-            scopes = [index_scope(name) for name in dict.fromkeys(names)]
+        if scopes := _scopes([str(values["scope"]), *question.also]):
             answer = await attempted(find_lines(self.client, scopes, question.q, how))
         status = (
             answer.title
@@ -260,8 +266,7 @@ class Explorer:
     async def _answer(self, names: Sequence[str], question: Question, how: Search) -> Results | Problem:
         if not names[0]:
             return _NO_INDEX
-        scopes = [index_scope(name) for name in dict.fromkeys(names)]
-        return await attempted(search(self.client, scopes, question.q, how))
+        return await attempted(search(self.client, _scopes(names), question.q, how))
 
     async def _listed(self) -> Sequence[IndexVersion]:
         return (await self.client.list_indexes(self.settings.repository, self.settings.branch)).indexes
@@ -287,6 +292,11 @@ _NO_INDEX = Problem(
     ("The server has no index, or none of its nodes is visible with this access.",),
     "Build one with groundwire index, or start groundwire explore with a token or access that sees more.",
 )
+
+
+def _scopes(names: Sequence[str]) -> list[IndexScope]:
+    """The scopes of names, each once; empty names are left out."""
+    return [index_scope(name) for name in dict.fromkeys(names) if name]
 
 
 def _status(answer: Results | Problem) -> str:

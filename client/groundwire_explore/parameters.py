@@ -3,12 +3,22 @@
 A parameter that is empty counts as absent, because forms send every field. Unknown parameters are ignored.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Annotated, Literal, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from groundwire_client import EdgeDirection, FusionMode, IndexScope, NodeFilter, Retriever, SearchType, choices
+from groundwire_client import (
+    EdgeDirection,
+    FusionMode,
+    IndexScope,
+    NodeFilter,
+    Retriever,
+    Scopes,
+    SearchType,
+    choices,
+    is_pattern,
+)
 from groundwire_client.cli import BUDGET_TOKENS, scope_named
 
 if TYPE_CHECKING:  # generic to type checkers alone
@@ -245,3 +255,8 @@ def index_scope(name: str) -> IndexScope:
     if scope is None:
         raise ValueError(f"scope: {name!r} must be repository::branch or repository::branch::version: choose an index")
     return scope
+
+
+def one_or_several(scopes: Sequence[IndexScope]) -> Scopes:
+    """The scopes as a call of the client takes them: one alone by itself, several and a pattern as a list."""
+    return scopes[0] if len(scopes) == 1 and not is_pattern(scopes[0]) else scopes

@@ -24,13 +24,12 @@ from groundwire_client import (
     SearchType,
     choices,
     ids,
-    is_pattern,
     offered_texts,
     pinned,
 )
 from groundwire_client.cli import indexes, why_first, why_first_hit
 from groundwire_explore import describing
-from groundwire_explore.parameters import QUERY_MODE, Search
+from groundwire_explore.parameters import QUERY_MODE, Search, one_or_several
 from groundwire_explore.problems import Problem, attempted
 from groundwire_explore.results import Budget, Container, Link, Match, Packed, Results
 from groundwire_explore.scores import hit_bars, query_bars
@@ -77,7 +76,7 @@ _MOST_EXPLAINED = 100
 
 async def search(client: AsyncGroundwireClient, scopes: Sequence[IndexScope], query: str, wanted: Search) -> Results:
     """Searches one index, or several as one, and asks why. Raises one of `problems.FAILURES` if the search fails."""
-    scope = scopes[0] if len(scopes) == 1 and not is_pattern(scopes[0]) else scopes
+    scope = one_or_several(scopes)
     if wanted.mode == QUERY_MODE:
         return await _query(client, scope, query, wanted)
     return await _search_nodes(client, scope, query, wanted)
