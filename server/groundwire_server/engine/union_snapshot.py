@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 from itertools import accumulate, chain
 from typing import TypeVar
 
@@ -169,8 +169,9 @@ class UnionSnapshot:
             self._edges_between,
         )
 
-    @property
+    @cached_property
     def _between(self) -> BetweenEdges:
+        """Found once for a call, since evidence makes many walks."""
         return self._edges_between.of(self.parts)
 
     def _together(self, ask: Callable[[IndexSnapshot], Item]) -> list[Item]:
