@@ -44,8 +44,8 @@ def texts(analysis: CodeAnalysis) -> dict[str, str]:
 
 def ends(edges_of: EdgesOf, files: Mapping[str, str], start: str, modules: Mapping[str, str] | None = None) -> object:
     """The confidence of each reference from one node, by what it leads to."""
-    found = edges_of("References", files, modules)
-    return {end: confidence for (at, end), confidence in found.items() if at == start}
+    confidences = edges_of("References", files, modules)
+    return {end: confidence for (at, end), confidence in confidences.items() if at == start}
 
 
 def test_go_names_of_a_package(analyse: Analyser) -> None:
@@ -166,8 +166,8 @@ def test_constants_of_other_languages(analyse: Analyser, path: str, text: str, n
 )
 def test_go_references(edges_of: EdgesOf, body: str, expected: dict[str, float]) -> None:
     text = f'package main\n\nimport "example.com/shop/store"\n\nfunc run() {{\n{body}\n}}\n'
-    found = ends(edges_of, {"store/store.go": STORE, "main.go": text}, "main.go#run", MODULES)
-    assert found == {f"store/store.go#{name}": confidence for name, confidence in expected.items()}
+    confidences = ends(edges_of, {"store/store.go": STORE, "main.go": text}, "main.go#run", MODULES)
+    assert confidences == {f"store/store.go#{name}": confidence for name, confidence in expected.items()}
 
 
 @pytest.mark.parametrize(
@@ -271,8 +271,8 @@ def test_csharp_references(edges_of: EdgesOf, member: str, is_used: bool) -> Non
         "Limits.cs": "class Limits\n{\n    public const int Most = 3;\n}\n",
         "A.cs": f"class A\n{{\n    {member}\n}}\n",
     }
-    found = {end: confidence for (_, end), confidence in edges_of("References", files).items()}
-    assert found.get("Limits.cs#Limits.Most") == (0.9 if is_used else None)
+    confidences = {end: confidence for (_, end), confidence in edges_of("References", files).items()}
+    assert confidences.get("Limits.cs#Limits.Most") == (0.9 if is_used else None)
 
 
 @pytest.mark.parametrize(
