@@ -46,8 +46,9 @@ demo: $(INSTALLED)
 # The profile of the property tests: `quick` tries each property on 50 examples, `thorough` on 400.
 PROFILE ?= quick
 PYTEST := $(BIN)/python -m pytest --hypothesis-profile $(PROFILE)
-# One process more than processors, since tests wait for servers and packages.
-PROCESSES = $$(($$(getconf _NPROCESSORS_ONLN) + 1))
+# Three processes more than processors, since tests wait for servers and packages: with one more, two processors were
+# busy for half of the time only.
+PROCESSES = $$(($$(getconf _NPROCESSORS_ONLN) + 3))
 
 # In the order of the folders: otherwise the files of few tests run last, and among them is what takes longest.
 test: lint
