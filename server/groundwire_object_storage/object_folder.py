@@ -41,7 +41,7 @@ class _FileSystem(Protocol):
 
 
 class ObjectFolder:
-    """A folder by its address, such as `s3://bucket/folder` or `/mnt/indexes`; paths in it are separated by `/`.
+    """A folder by its address, such as `s3://bucket/folder`, or by its path; paths in it are separated by `/`.
 
     Every method raises ObjectStorageError where the storage cannot be reached or refuses.
     """
