@@ -24,7 +24,7 @@ from groundwire_index.scope import Scope
 from groundwire_index.store.files import make_durable, replace_durably
 from groundwire_index.store.index_errors import IndexDamagedError, VersionActiveError
 from groundwire_index.store.loaded import open_version
-from groundwire_index.store.manifest import CHECKSUM_FILE, MANIFEST_FILE, Manifest
+from groundwire_index.store.manifest import CHECKSUM_FILE, MANIFEST_FILE, FileEntry, Manifest
 from groundwire_index.store.store import IndexStore
 from groundwire_object_storage.object_folder import ObjectFolder, ObjectStorageError
 from groundwire_object_storage.published_versions import PublishedVersions, encoder_path, scope_name, version_path
@@ -111,18 +111,24 @@ class IndexCache:
         return update
 
     def _follow(self, scope: Scope, update: CacheUpdate) -> None:
+        withdrawn = set(self._published.withdrawn(scope))
+        # Before the rest, which may fail: what was withdrawn must go even if nothing can be taken.
+        self._delete(scope, withdrawn - {self._store.active(scope)})
         version = self._published.active(scope)
         if version and version != self._store.active(scope):
             pinned = replace(scope, active_index=version)
             downloaded = 0 if self._store.holds(pinned) else self._take(pinned)
             self._store.activate(pinned)
             update.activated.append(ActivatedVersion(pinned, downloaded))
-        for withdrawn in self._published.withdrawn(scope):
-            pinned = replace(scope, active_index=withdrawn)
-            if self._store.holds(pinned):
-                self._store.delete(pinned)
+        self._delete(scope, withdrawn)
         for inactive in self._inactive(scope)[self._bounds.kept :]:
             self._store.evict(inactive)
+
+    def _delete(self, scope: Scope, versions: set[str]) -> None:
+        for version in sorted(versions):
+            pinned = replace(scope, active_index=version)
+            if self._store.holds(pinned):
+                self._store.delete(pinned)
 
     def _take(self, scope: Scope) -> int:
         """Downloads a version; returns its size in bytes."""
@@ -133,19 +139,9 @@ class IndexCache:
         self._make_room(scope, size)
         self._take_encoder(manifest)
         with self._store.build(scope) as directory:
+            download = _Download(self._published.folder, version_path(scope), directory)
             with ThreadPoolExecutor(TRANSFERS) as threads:
-                downloads = [
-                    threads.submit(
-                        self._published.folder.download,
-                        f"{version_path(scope)}/{entry.name}",
-                        directory / entry.name,
-                        entry.bytes,
-                        entry.sha256,
-                    )
-                    for entry in manifest.files
-                ]
-                for download in downloads:
-                    download.result()
+                list(threads.map(download, manifest.files))
             for name, content in (
                 (MANIFEST_FILE, published_manifest.content),
                 (CHECKSUM_FILE, published_manifest.checksum),
@@ -199,6 +195,18 @@ class IndexCache:
         except EncoderDamagedError:
             record, files = _downloaded_encoder(self._published.folder, fingerprint)
             self._encoders.put(record, files)
+
+
+@dataclass(frozen=True, slots=True)
+class _Download:
+    """Downloads files of a version into a directory."""
+
+    folder: ObjectFolder
+    path: str
+    directory: Path
+
+    def __call__(self, entry: FileEntry) -> None:
+        self.folder.download(f"{self.path}/{entry.name}", self.directory / entry.name, entry.bytes, entry.sha256)
 
 
 def _downloaded_encoder(folder: ObjectFolder, fingerprint: str) -> tuple[EncoderRecord, dict[str, bytes]]:

@@ -251,6 +251,19 @@ def test_what_is_withdrawn_is_deleted_everywhere_and_its_name_is_not_used_again(
         fleet.published.withdraw(V1)
 
 
+def test_what_is_withdrawn_is_deleted_also_where_the_next_version_cannot_be_taken(fleet: Fleet) -> None:
+    for scope in (V1, V2, V3):
+        fleet.release(scope)
+        if scope != V3:
+            fleet.update()
+    assert fleet.names_of_served_versions() == ["v1", "v2"]
+    fleet.published_file(V3, "text.utf8").unlink()
+    fleet.published.withdraw(V1)
+    [failure] = fleet.update().failures
+    assert "text.utf8: is missing" in failure
+    assert fleet.names_of_served_versions() == ["v2"]
+
+
 def test_a_name_is_not_published_twice_with_other_contents(fleet: Fleet, folder: Path) -> None:
     fleet.release(V1)
     again = publish(fleet.built, EncoderStore(fleet.built.data), fleet.published, V1)
