@@ -1,13 +1,14 @@
 """The interface of a framework: finders, which read its conventions in one file of code."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from groundwire_index.ends.requests import Request
 from groundwire_ingest.tree.as_code.component import Component, ComponentCode
-from groundwire_ingest.tree.facts import CodeAnalysis, Import
+from groundwire_ingest.tree.facts import Binding, CodeAnalysis, Import
 from groundwire_ingest.tree.framework_facts import (
+    EntityUse,
     Mount,
     Registration,
     Route,
@@ -19,6 +20,8 @@ from groundwire_ingest.tree.framework_facts import (
 from groundwire_ingest.tree.languages.nodes import Nodes
 from groundwire_ingest.tree.languages.syntax import Places, Syntax
 from groundwire_ingest.tree.model import SourceFile, StringLiteral
+from groundwire_ingest.tree.names.conventions import NameConventions
+from groundwire_ingest.tree.names.lookup import Lookup
 from groundwire_ingest.tree.text_facts import BuiltText, PassedTexts, TextValue
 
 Finding: TypeAlias = (
@@ -35,6 +38,7 @@ Finding: TypeAlias = (
     | BuiltText
     | PassedTexts
     | StringLiteral
+    | Binding
 )
 """A fact about a file. A StringLiteral is the name of a template that the code renders."""
 
@@ -67,8 +71,25 @@ class Framework:
         finders: Run on each file, in this order.
         languages: The languages that it is used in, with spaces between them; empty for all.
         components: Its files of markup with code, if it has any.
+        names: What it says of names.
+        entity_uses: Finds what the code of a language family does with entities.
+        test_modules: The modules whose import makes a file a test, in lower case, with spaces between them.
+        test_packages: A regular expression of the packages of .NET that make a project one of tests: it matches how
+            they start.
+        service_name: The key of the setting by which a service gives itself a name, with dots between its names.
+        placeholders: The suffixes of the files in whose strings `${key}` is a setting, with spaces between them.
     """
 
     finders: tuple[Finder, ...] = ()
     languages: str = ""
     components: ComponentForm | None = None
+    names: NameConventions = field(default_factory=NameConventions)
+    entity_uses: Callable[[Lookup], Iterator[EntityUse]] | None = None
+    test_modules: str = ""
+    test_packages: str = ""
+    service_name: str = ""
+    placeholders: str = ""
+
+    def is_used_in(self, *languages: str) -> bool:
+        """True if it is used in one of these languages."""
+        return not self.languages or not frozenset(self.languages.split()).isdisjoint(languages)

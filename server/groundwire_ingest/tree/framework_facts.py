@@ -123,6 +123,17 @@ class TableMapping:
 
 
 @dataclass(frozen=True, slots=True)
+class EntityUse:
+    """Code in node `from_key` reads or, if it `writes`, changes entities of the type in node `entity_key`."""
+
+    from_key: str
+    entity_key: str
+    line: int
+    writes: bool
+    confidence: float
+
+
+@dataclass(frozen=True, slots=True)
 class TableChange:
     """A migration step that creates a table if `creates`, else changes one; `table` is the name as written."""
 

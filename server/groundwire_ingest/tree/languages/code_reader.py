@@ -13,7 +13,7 @@ from groundwire_ingest.frameworks.framework import Finding
 from groundwire_ingest.frameworks.registry import frameworks_of
 from groundwire_ingest.records import SkippedFile
 from groundwire_ingest.tree.chunking import lines_of
-from groundwire_ingest.tree.facts import Call, CodeAnalysis, CodeFacts, Import, Reference
+from groundwire_ingest.tree.facts import Binding, Call, CodeAnalysis, CodeFacts, Import, Reference
 from groundwire_ingest.tree.framework_facts import (
     Mount,
     Registration,
@@ -93,7 +93,7 @@ class CodeReader:
             language=file.language,
             definitions=places.definitions,
             imports=(*syntax.imports(nodes_by_type), *_of(Import, findings)),
-            bindings=tuple(syntax.bindings(nodes_by_type, places)),
+            bindings=(*_of(Binding, findings), *syntax.bindings(nodes_by_type, places)),
             calls=(*_calls(syntax, nodes_by_type, places), *syntax.implied_calls(nodes_by_type, places)),
             references=_distinct(syntax.references(nodes_by_type, places)),
             kept_parameters=tuple(syntax.kept_parameters(nodes_by_type, places)),

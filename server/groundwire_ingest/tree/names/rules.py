@@ -54,9 +54,8 @@ class NameRules(ABC):
     has_overloads: ClassVar[bool] = True
     # True if a member only overrides one with parameters of the same types, as far as these are known.
     overrides_by_types: ClassVar[bool] = False
-    # The member that runs when an instance is called, and the method that gives a function its later work.
+    # The member that runs when an instance is called.
     call_name: ClassVar[str] = ""
-    deferring: ClassVar[frozenset[str]] = frozenset()
     # The methods of a callable that call it.
     invoking: ClassVar[frozenset[str]] = frozenset()
     # The types of callables, where a field has to state one of them for such a method to call it.
@@ -117,17 +116,9 @@ class NameRules(ABC):
         traits = (self.table.definitions[number].traits for number in (member, overridden))
         return not any("private" in item for item in traits)
 
-    def given(self, number: int, parameter: str) -> int | None:
-        """The callable whose result a framework gives to a parameter of definition `number`."""
-        return None
-
     def module_in(self, file: int, dotted: str) -> tuple[Found, str] | None:
         """The module that the name in a string starts with, and the names behind it with dots between them."""
         return None
-
-    def settings(self, file: int, path: str) -> tuple[int, ...]:
-        """The variables of settings modules that a path reads by way of a framework."""
-        return ()
 
     def is_type_name(self, name: str) -> bool:
         """True if a name that nothing in sight declares is by its form that of a type, which then is from elsewhere."""
@@ -136,10 +127,6 @@ class NameRules(ABC):
     def accessed(self, method: str) -> tuple[str, ...]:
         """The fields that a method of this name may hand out where it is generated: the likeliest first."""
         return ()
-
-    def inherited_result(self, method: str, base: str) -> str:
-        """The type that a method returns which a type has from a base outside of the tree; empty if not known."""
-        return ""
 
     def constructor_name(self, type_number: int) -> str:
         """The name of the member that `new` calls."""

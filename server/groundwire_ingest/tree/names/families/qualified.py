@@ -7,17 +7,10 @@ from typing import ClassVar
 from groundwire_index.ends.confidences import EXACT, WILDCARD
 from groundwire_ingest.tree.facts import Import
 from groundwire_ingest.tree.folders import folder_of, folders_above
-from groundwire_ingest.tree.languages.types import arguments
 from groundwire_ingest.tree.names import common_methods as everyday
 from groundwire_ingest.tree.names.rules import NameRules, TreeLayout, with_outer
 from groundwire_ingest.tree.names.table import Found, Ref, SymbolTable
 
-# Methods of repositories for entities: those that give one, and those that give several.
-_OF_ENTITY = frozenset(
-    """findById getById getOne getReferenceById findOne findFirst save saveAndFlush persist merge insert find
-    findByIdOptional""".split()
-)
-_OF_ENTITIES = frozenset("findAll findAllById saveAll saveAllAndFlush list listAll streamAll".split())
 # Languages in which a member says that it overrides another.
 _STATING_LANGUAGES = frozenset({"csharp", "kotlin"})
 
@@ -260,10 +253,3 @@ class JavaNames(QualifiedNames):
         """The component of a record, or the field that a getter is generated for."""
         name = next((method[len(prefix) :] for prefix in ("get", "is") if method.startswith(prefix)), "")
         return (method, name[:1].lower() + name[1:]) if name else (method,)
-
-    def inherited_result(self, method: str, base: str) -> str:
-        """The entity type of a repository or service: its first type argument."""
-        entity = next(iter(arguments(base)), "")
-        if not entity or method not in _OF_ENTITY | _OF_ENTITIES:
-            return ""
-        return f"Array<{entity}>" if method in _OF_ENTITIES else f"Optional<{entity}>"
