@@ -2,47 +2,15 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias
 
-from groundwire_index.ends.requests import Request
 from groundwire_ingest.tree.as_code.component import Component, ComponentCode
-from groundwire_ingest.tree.facts import Binding, CodeAnalysis, Import
-from groundwire_ingest.tree.framework_facts import (
-    EntityUse,
-    Mount,
-    Registration,
-    Route,
-    TableChange,
-    TableMapping,
-    TemplateView,
-    Topic,
-)
-from groundwire_ingest.tree.languages.nodes import Nodes
-from groundwire_ingest.tree.languages.syntax import Places, Syntax
-from groundwire_ingest.tree.model import SourceFile, StringLiteral
+from groundwire_ingest.tree.facts import CodeAnalysis
+from groundwire_ingest.tree.files.reading import FileReading
+from groundwire_ingest.tree.framework_facts import EntityUse
+from groundwire_ingest.tree.languages.findings import Finder
+from groundwire_ingest.tree.model import SourceFile
 from groundwire_ingest.tree.names.conventions import NameConventions
 from groundwire_ingest.tree.names.lookup import Lookup
-from groundwire_ingest.tree.text_facts import BuiltText, PassedTexts, TextValue
-
-Finding: TypeAlias = (
-    Import
-    | Route
-    | Mount
-    | Request
-    | Registration
-    | Topic
-    | TableMapping
-    | TableChange
-    | TemplateView
-    | TextValue
-    | BuiltText
-    | PassedTexts
-    | StringLiteral
-    | Binding
-)
-"""A fact about a file. A StringLiteral is the name of a template that the code renders."""
-
-Finder: TypeAlias = Callable[[Syntax, Nodes, Places], Iterator[Finding]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,14 +18,18 @@ class ComponentForm:
     """Files of markup with code, and how their code is read.
 
     Attributes:
+        languages: The languages of the files as `file_language` names them, with spaces between them.
         suffixes: Of the files, with spaces between them.
+        read: Reads a file that is not blank, in time linear in its length.
         file: Makes a file of code of a component, each piece on its line; None if it has no code. It also gets the
             components `shared` in the folders above, the outermost first, and the root namespaces of .NET by folder.
         code: Makes the nodes and facts of a component from the analysis of that file.
         shared: The names of files whose directives hold for the components in their folder and below.
     """
 
+    languages: str
     suffixes: str
+    read: Callable[[SourceFile], FileReading]
     file: Callable[[Component, Sequence[Component], Mapping[str, str]], SourceFile | None]
     code: Callable[[Component, CodeAnalysis], ComponentCode]
     shared: frozenset[str] = frozenset()

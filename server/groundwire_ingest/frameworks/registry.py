@@ -84,9 +84,9 @@ PLACEHOLDER_SUFFIXES = tuple(suffix for framework in FRAMEWORKS for suffix in fr
 """The suffixes of the files in whose strings `${key}` is a setting."""
 
 
-def frameworks_of(language: str) -> tuple[Framework, ...]:
-    """The frameworks that a language is used with."""
-    return tuple(item for item in FRAMEWORKS if item.is_used_in(language))
+def frameworks_of(*languages: str) -> tuple[Framework, ...]:
+    """The frameworks that are used in one of these languages."""
+    return tuple(item for item in FRAMEWORKS if item.is_used_in(*languages))
 
 
 def form_of(path: str) -> ComponentForm:
@@ -100,3 +100,11 @@ _FORMS = {
     if framework.components is not None
     for suffix in framework.components.suffixes.split()
 }
+
+COMPONENT_READERS = {
+    language: framework.components.read
+    for framework in FRAMEWORKS
+    if framework.components is not None
+    for language in framework.components.languages.split()
+}
+"""Each reads files of markup with code, by their language."""

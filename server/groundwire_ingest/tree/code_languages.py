@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from groundwire_ingest.frameworks.registry import frameworks_of
 from groundwire_ingest.tree.languages.c.c_syntax import CSyntax
 from groundwire_ingest.tree.languages.c.cpp import CppSyntax
 from groundwire_ingest.tree.languages.code_reader import CodeReader
@@ -48,7 +49,13 @@ class CodeLanguage:
 
 
 def _language(syntax: type[Syntax], names: type[NameRules], suffixes: str) -> CodeLanguage:
-    return CodeLanguage(syntax.language, syntax.kind, tuple(suffixes.split()), lambda: CodeReader(syntax()), names)
+    return CodeLanguage(syntax.language, syntax.kind, tuple(suffixes.split()), lambda: code_reader(syntax), names)
+
+
+def code_reader(syntax: type[Syntax]) -> CodeReader:
+    """A reader of a language's files, which finds what its frameworks say."""
+    finders = (finder for framework in frameworks_of(syntax.language) for finder in framework.finders)
+    return CodeReader(syntax(), tuple(finders))
 
 
 CODE_LANGUAGES = {

@@ -98,7 +98,7 @@ class Topic:
 
 @dataclass(frozen=True, slots=True)
 class TemplateView:
-    """A class that templates use: a component, a directive or a pipe of Angular, definition `scope`.
+    """A class that templates use: a component, a directive or a pipe, definition `scope`.
 
     `selectors` are the elements that stand for it, such as `app-card`, attributes in brackets, and a pipe behind `|`.
     `template` is the path of the file with its own template, empty if it has none. `used_selectors` are those in a

@@ -30,7 +30,7 @@ from types import MappingProxyType
 from groundwire_index.ends.ends import Ends
 from groundwire_index.ends.messages import MessageHandler, MessageUse
 from groundwire_index.ends.requests import Served
-from groundwire_ingest.frameworks.registry import FRAMEWORKS
+from groundwire_ingest.frameworks.registry import frameworks_of
 from groundwire_ingest.records import SourceEdge
 from groundwire_ingest.tree.code_languages import CODE_LANGUAGES
 from groundwire_ingest.tree.facts import CodeFacts
@@ -89,7 +89,7 @@ def resolve(
     messages: list[MessageUse] = []
     for names in dict.fromkeys(language.names for language in CODE_LANGUAGES.values()):
         languages = [language.name for language in CODE_LANGUAGES.values() if language.names is names]
-        frameworks = [item for item in FRAMEWORKS if item.is_used_in(*languages)]
+        frameworks = frameworks_of(*languages)
         rules = names(SymbolTable(families[names]), layout)
         family = FamilyEdges(rules, FrameworkNames([item.names for item in frameworks], rules))
         for item in family.edges():

@@ -9,10 +9,11 @@ from functools import cache
 from pathlib import Path, PurePosixPath
 from typing import TypeAlias
 
+from groundwire_ingest.frameworks.registry import COMPONENT_READERS
 from groundwire_ingest.records import SkippedFile
 from groundwire_ingest.tree.as_code.component import Component, split_component
 from groundwire_ingest.tree.chunk_writer import ChunkClass
-from groundwire_ingest.tree.code_languages import CODE_LANGUAGES
+from groundwire_ingest.tree.code_languages import CODE_LANGUAGES, code_reader
 from groundwire_ingest.tree.decoding import read_source
 from groundwire_ingest.tree.deploy import DeployAnalysis, deploy_analysis
 from groundwire_ingest.tree.facts import CodeAnalysis
@@ -21,8 +22,7 @@ from groundwire_ingest.tree.files.facts import ComponentFacts
 from groundwire_ingest.tree.files.json_file import read_json
 from groundwire_ingest.tree.files.languages import PLAIN_TEXT
 from groundwire_ingest.tree.files.line_files import read_http, read_ini, read_make, read_shell, read_toml
-from groundwire_ingest.tree.files.markup.razor import read_razor
-from groundwire_ingest.tree.files.markup.templates import read_component, read_template
+from groundwire_ingest.tree.files.markup.templates import read_template
 from groundwire_ingest.tree.files.msbuild import read_msbuild, read_solution
 from groundwire_ingest.tree.files.prose import read_asciidoc, read_restructured_text, read_style, read_table, read_text
 from groundwire_ingest.tree.files.proto import read_proto
@@ -57,8 +57,7 @@ FILE_READERS: Mapping[str, Callable[[SourceFile], FileReading]] = {
     "shell": read_shell,
     "make": read_make,
     "http": read_http,
-    "razor": read_razor,
-    **dict.fromkeys(("vue", "svelte", "astro"), read_component),
+    **COMPONENT_READERS,
     "html": read_template,
     "css": read_style,
     "restructuredtext": read_restructured_text,
@@ -134,7 +133,7 @@ def read_code(file: SourceFile) -> CodeAnalysis:
 
 @cache
 def _reader(language: str) -> CodeReader | PrismaReader:
-    return CodeReader(TsxSyntax()) if language == "tsx" else CODE_LANGUAGES[language].reader()
+    return code_reader(TsxSyntax) if language == "tsx" else CODE_LANGUAGES[language].reader()
 
 
 def _content(file: SourceFile) -> Content:
