@@ -21,7 +21,9 @@ from groundwire_ingest.tree.files.reading import PathReference
 from groundwire_ingest.tree.flag_signs import FlagSigns, is_test_project
 from groundwire_ingest.tree.folders import folder_of, folders_above, path_in
 from groundwire_ingest.tree.framework_facts import Page
-from groundwire_ingest.tree.languages.typescript.projects import ScriptProject
+from groundwire_ingest.tree.languages.csharp.projects import DotnetProject
+from groundwire_ingest.tree.languages.go.go_modules import GoModule
+from groundwire_ingest.tree.languages.module_files import ModuleFile
 from groundwire_ingest.tree.literals import (
     Statement,
     is_perhaps_sql,
@@ -91,9 +93,7 @@ class TreeReading:
         self._flags = FlagSigns()
         self._edges = TreeEdges()
         self._facts: list[CodeFacts] = []
-        self._go_modules: dict[str, str] = {}
-        self._script_projects: dict[str, ScriptProject] = {}
-        self._crates: dict[str, str] = {}
+        self._module_files: dict[str, ModuleFile] = {}
         self._references: list[PathReference] = []
         self._keys_by_line: dict[str, tuple[str, ...]] = {}
         self._first_keys: dict[str, str] = {}
@@ -102,8 +102,6 @@ class TreeReading:
         self._component_keys: dict[str, list[str]] = {}
         self._pages: list[Page] = []
         self._templates: dict[str, Template] = {}
-        self._root_namespaces: dict[str, str] = {}
-        self._project_references: dict[str, set[str]] = {}
         self._statements: list[Statement] = []
         self._mapped: list[MappedStatement] = []
         self._late_literals: list[StringLiteral] = []
@@ -115,10 +113,8 @@ class TreeReading:
         path = item.path
         if report.is_generated:
             self._flags.generated.add(path)
-        if report.project is not None:
-            self._script_projects[path] = report.project
-        if report.module:
-            (self._go_modules if item.language == "gomod" else self._crates)[folder_of(path)] = report.module
+        if report.module_file is not None:
+            self._module_files[path] = report.module_file
         match report.content:
             case CodeAnalysis(file, facts, literals, views):
                 if facts is not None:
@@ -169,7 +165,9 @@ class TreeReading:
         def read(files: Iterable[SourceFile]) -> Iterator[CodeAnalysis | GivenUp]:
             return workers.map(read_code, files, lambda file: len(file.text))
 
-        for code in read_components(self._components.values(), self._root_namespaces, may_read, read):
+        projects = TreeLayout(module_files=self._module_files).stated(DotnetProject)
+        root_namespaces = {folder_of(path): project.root_namespace for path, project in projects.items()}
+        for code in read_components(self._components.values(), root_namespaces, may_read, read):
             if code.facts is not None:
                 self._keep_facts(code.facts)
             self._edges.add(code.edges)
@@ -179,16 +177,14 @@ class TreeReading:
         """Resolves the names in the code, once every file has been added."""
         is_test, generated = self._flags.is_test, self._flags.generated
         facts = [replace(item, is_test=is_test(item.path), is_generated=item.path in generated) for item in self._facts]
-        packages = frozenset(folder_of(path) for path in self._paths if PurePosixPath(path).name == "__init__.py")
-        projects = {folder: frozenset(self._project_references.get(folder, ())) for folder in self._root_namespaces}
-        layout = TreeLayout(packages, self._go_modules, projects, self._script_projects, self._crates)
+        layout = TreeLayout(self._paths, self._module_files)
         self._mentioned = tuple(self._mentions.edges(self._first_keys, is_test))
         pages = self._rendered_pages(self._mentioned)
         self._facts = facts
         define_created_tables(facts, self._catalog)
         self._add_literals(self._late_literals)
         named = tuple(with_members_named(facts, self._templates))
-        known = with_generated(self._protos, named, self._go_modules)
+        known = with_generated(self._protos, named, layout.stated(GoModule))
         self._resolution = resolve(
             known, layout, pages, self._mentions.settings.services, has_sql=not self._catalog.is_empty
         )
@@ -271,8 +267,8 @@ class TreeReading:
         """Keeps what a project of MSBuild says of its folder."""
         folder, stem = folder_of(path), PurePosixPath(path).stem
         paths = (normpath(join(folder, written)) for written in facts.projects)
-        self._project_references.setdefault(folder, set()).update(map(folder_of, paths))
-        self._root_namespaces[folder] = dict(facts.properties).get("RootNamespace", stem)
+        root_namespace = dict(facts.properties).get("RootNamespace", stem)
+        self._module_files[path] = DotnetProject(root_namespace, frozenset(map(folder_of, paths)))
         if is_test_project(facts):
             self._flags.test_folders.add(folder)
 

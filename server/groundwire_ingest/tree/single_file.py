@@ -6,14 +6,14 @@ Workers read files with these functions, so all of it can be pickled.
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import TypeAlias
 
 from groundwire_ingest.frameworks.registry import COMPONENT_READERS
 from groundwire_ingest.records import SkippedFile
 from groundwire_ingest.tree.as_code.component import Component, split_component
 from groundwire_ingest.tree.chunk_writer import ChunkClass
-from groundwire_ingest.tree.code_languages import CODE_LANGUAGES, code_reader
+from groundwire_ingest.tree.code_languages import CODE_LANGUAGES, code_reader, module_file
 from groundwire_ingest.tree.decoding import read_source
 from groundwire_ingest.tree.deploy import DeployAnalysis, deploy_analysis
 from groundwire_ingest.tree.facts import CodeAnalysis
@@ -33,10 +33,8 @@ from groundwire_ingest.tree.files.yaml_file import read_yaml
 from groundwire_ingest.tree.flag_signs import is_generated
 from groundwire_ingest.tree.languages.c.cpp import is_cpp
 from groundwire_ingest.tree.languages.code_reader import CodeReader
-from groundwire_ingest.tree.languages.go.go_syntax import module_path
+from groundwire_ingest.tree.languages.module_files import ModuleFile
 from groundwire_ingest.tree.languages.prisma import PrismaReader
-from groundwire_ingest.tree.languages.rust.rust_syntax import crate_name
-from groundwire_ingest.tree.languages.typescript.projects import ScriptProject, is_project_file, script_project
 from groundwire_ingest.tree.languages.typescript.typescript_syntax import TsxSyntax
 from groundwire_ingest.tree.markdown import markdown_analysis
 from groundwire_ingest.tree.model import FileAnalysis, SourceFile
@@ -82,7 +80,7 @@ Content: TypeAlias = CodeAnalysis | OtherFile | SqlFile | FileAnalysis
 
 @dataclass(frozen=True, slots=True)
 class FileReport:
-    """One file as read. `module` is the path or name that a go.mod or a Cargo.toml gives, `project` a script project's.
+    """One file as read. `module_file` is what it states about where modules are.
 
     `content` is a FileAnalysis for files that hold nothing which other files could lead to. `notes` say how the file
     was decoded. `text` is that of the file, empty if it could not be read.
@@ -90,8 +88,7 @@ class FileReport:
 
     content: Content
     is_generated: bool = False
-    module: str = ""
-    project: ScriptProject | None = None
+    module_file: ModuleFile | None = None
     notes: tuple[SkippedFile, ...] = ()
     text: str = ""
 
@@ -101,14 +98,8 @@ def read_file(root: Path, item: ListedFile) -> FileReport:
     file = read_source(root, item)
     if isinstance(file, SkippedFile):
         return FileReport(FileAnalysis(skipped=(file,)))
-    module = crate_name(file.text) if PurePosixPath(file.path).name == "Cargo.toml" else ""
     return FileReport(
-        _content(file),
-        is_generated(file.path, file.text),
-        module_path(file.text) if file.language == "gomod" else module,
-        script_project(file.path, file.text) if is_project_file(file.path) else None,
-        file.notes,
-        file.text,
+        _content(file), is_generated(file.path, file.text), module_file(file.path, file.text), file.notes, file.text
     )
 
 

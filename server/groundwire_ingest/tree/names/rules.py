@@ -2,16 +2,16 @@
 
 from abc import ABC, abstractmethod
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
 from posixpath import basename, join, normpath
-from typing import ClassVar
+from typing import ClassVar, TypeVar
 
 from groundwire_ingest.tree.facts import Import
 from groundwire_ingest.tree.folders import folder_of
-from groundwire_ingest.tree.languages.typescript.projects import ScriptProject
+from groundwire_ingest.tree.languages.module_files import ModuleFile
 from groundwire_ingest.tree.names.table import Found, Ref, SymbolTable
 
 DISPATCHED = 0.8
@@ -24,21 +24,23 @@ MAX_IMPORT_STEPS = 10
 """How many re-exports are followed before a name is given up."""
 
 
+ModuleFileT = TypeVar("ModuleFileT", bound=ModuleFile)
+
+
 @dataclass(frozen=True, slots=True)
 class TreeLayout:
     """The facts about a tree that name resolution needs besides its code.
 
-    `python_packages` are the folders with an `__init__.py`. `go_modules` has the module path of each folder with a
-    go.mod. `dotnet_projects` are the folders with a .NET project, with the folders of those that it refers to.
-    `script_projects` has the facts of each `tsconfig.json` and `package.json`. `crates` has the name of the crate of
-    each folder with a Cargo.toml that has a package. Paths are relative to the tree, its root being empty.
+    `paths` are those of all files, relative to the tree. `module_files` has what files state about where the modules of
+    a language are, by path.
     """
 
-    python_packages: frozenset[str]
-    go_modules: Mapping[str, str]
-    dotnet_projects: Mapping[str, frozenset[str]] = field(default_factory=dict)
-    script_projects: Mapping[str, ScriptProject] = field(default_factory=dict)
-    crates: Mapping[str, str] = field(default_factory=dict)
+    paths: Collection[str] = ()
+    module_files: Mapping[str, ModuleFile] = field(default_factory=dict)
+
+    def stated(self, kind: type[ModuleFileT]) -> dict[str, ModuleFileT]:
+        """What files state in the way of one language, by path."""
+        return {path: item for path, item in self.module_files.items() if isinstance(item, kind)}
 
 
 class NameRules(ABC):

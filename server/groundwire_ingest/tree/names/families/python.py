@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from groundwire_index.ends.confidences import EXACT, INFERRED, WILDCARD
 from groundwire_ingest.tree.facts import Import
-from groundwire_ingest.tree.folders import folders_above
+from groundwire_ingest.tree.folders import folder_of, folders_above
 from groundwire_ingest.tree.names import common_methods as everyday
 from groundwire_ingest.tree.names.rules import MAX_IMPORT_STEPS, NameRules, TreeLayout
 from groundwire_ingest.tree.names.table import Found, Ref, SymbolTable
@@ -33,7 +33,7 @@ class PythonNames(NameRules):
         self._folders = {folder for facts in table.files for folder in folders_above(facts.path)}
         # The folder around the outermost package that holds a file: what `sys.path` would have to name. The tree's root
         # when that is a package itself, since what is around it is unknown.
-        packages = layout.python_packages
+        packages = {folder_of(path) for path in layout.paths if path.rpartition("/")[2] == "__init__.py"}
         around = (
             (outer_folder for outer_folder in folders_above(item.path) if outer_folder not in packages)
             for item in table.files
