@@ -3,8 +3,10 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from groundwire_ingest.records import SourceEdge
 from groundwire_ingest.tree.as_code.component import Component, ComponentCode
-from groundwire_ingest.tree.facts import CodeAnalysis
+from groundwire_ingest.tree.facts import CodeAnalysis, CodeFacts
+from groundwire_ingest.tree.file_facts import FileFacts
 from groundwire_ingest.tree.files.reading import FileReading
 from groundwire_ingest.tree.framework_facts import EntityUse
 from groundwire_ingest.tree.languages.findings import Finder
@@ -45,6 +47,8 @@ class Framework:
         components: Its files of markup with code, if it has any.
         names: What it says of names.
         entity_uses: Finds what the code of a language family does with entities.
+        completed: Gives the facts of code with what other files say of it.
+        file_edges: Finds edges between files, from what is kept of all files and the facts of their code.
         test_modules: The modules whose import makes a file a test, in lower case, with spaces between them.
         test_packages: A regular expression of the packages of .NET that make a project one of tests: it matches how
             they start.
@@ -57,6 +61,8 @@ class Framework:
     components: ComponentForm | None = None
     names: NameConventions = field(default_factory=NameConventions)
     entity_uses: Callable[[Lookup], Iterator[EntityUse]] | None = None
+    completed: Callable[[Sequence[FileFacts], Sequence[CodeFacts]], Iterator[CodeFacts]] | None = None
+    file_edges: Callable[[Sequence[FileFacts], Sequence[CodeFacts]], Iterator[SourceEdge]] | None = None
     test_modules: str = ""
     test_packages: str = ""
     service_name: str = ""

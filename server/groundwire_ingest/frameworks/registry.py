@@ -21,6 +21,7 @@ from groundwire_ingest.frameworks.jpa import JPA
 from groundwire_ingest.frameworks.laravel import LARAVEL
 from groundwire_ingest.frameworks.messages import MESSAGES
 from groundwire_ingest.frameworks.migrations import MIGRATIONS
+from groundwire_ingest.frameworks.mybatis import MYBATIS
 from groundwire_ingest.frameworks.nest import NEST
 from groundwire_ingest.frameworks.pytest import PYTEST
 from groundwire_ingest.frameworks.queues import QUEUES
@@ -65,6 +66,7 @@ FRAMEWORKS = (
     VUE,
     LARAVEL,
     RAILS,
+    MYBATIS,
     CELERY,
     CONTAINERS,
     PYTEST,

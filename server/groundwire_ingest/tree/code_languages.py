@@ -45,6 +45,7 @@ class CodeLanguage:
         reader: Makes a reader, which serves one thread at a time.
         names: The rules for names in its files. Languages with the same rules see each other's names.
         module_file: Reads what files of a tree, often not code, state about where its modules are; None if none do.
+        creates_tables: True if strings in its files may create tables, so that their SQL is read once all are known.
     """
 
     name: str
@@ -53,13 +54,20 @@ class CodeLanguage:
     reader: Callable[[], CodeReader | PrismaReader]
     names: type[NameRules]
     module_file: ModuleFileReader | None = None
+    creates_tables: bool = False
 
 
 def _language(
-    syntax: type[Syntax], names: type[NameRules], suffixes: str, module_file: ModuleFileReader | None = None
+    syntax: type[Syntax],
+    names: type[NameRules],
+    suffixes: str,
+    module_file: ModuleFileReader | None = None,
+    *,
+    creates_tables: bool = False,
 ) -> CodeLanguage:
     reader = partial(code_reader, syntax)
-    return CodeLanguage(syntax.language, syntax.kind, tuple(suffixes.split()), reader, names, module_file)
+    listed = tuple(suffixes.split())
+    return CodeLanguage(syntax.language, syntax.kind, listed, reader, names, module_file, creates_tables)
 
 
 def code_reader(syntax: type[Syntax]) -> CodeReader:
@@ -79,7 +87,7 @@ CODE_LANGUAGES = {
         _language(JavaSyntax, JavaNames, ".java"),
         _language(KotlinSyntax, JavaNames, ".kt .kts"),
         _language(PhpSyntax, PhpNames, ".php"),
-        _language(GoSyntax, GoNames, ".go", go_module),
+        _language(GoSyntax, GoNames, ".go", go_module, creates_tables=True),
         _language(RubySyntax, RubyNames, ".rb .rake .gemspec"),
         _language(CSyntax, CFamilyNames, ".c .h"),
         _language(CppSyntax, CFamilyNames, ".cc .cpp .cxx .hh .hpp .hxx .inl .ipp"),

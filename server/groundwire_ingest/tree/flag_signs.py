@@ -2,9 +2,11 @@
 
 import re
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import PurePosixPath
 
 from groundwire_ingest.frameworks.registry import TEST_MODULES, TEST_PACKAGES
+from groundwire_ingest.records import SourceNode
 from groundwire_ingest.tree.files.facts import ProjectFacts
 
 _HEAD_CHARACTERS = 2000
@@ -51,6 +53,11 @@ class FlagSigns:
         if path in self._importing_tests or _TEST_FILE.fullmatch(name) or any(map(_TEST_FOLDER.fullmatch, folders)):
             return True
         return any("/".join(folders[:depth]) in self.test_folders for depth in range(1, len(folders) + 1))
+
+    def marked(self, node: SourceNode) -> SourceNode:
+        """A node of a file that has been read, with the flags of the file as far as they are known."""
+        is_test, is_generated = self.is_test(node.path), node.path in self.generated
+        return replace(node, is_test=is_test, is_generated=is_generated) if is_test or is_generated else node
 
 
 def is_test_project(project: ProjectFacts) -> bool:

@@ -23,7 +23,7 @@ of its files whose types and functions the importing file names.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
@@ -31,7 +31,7 @@ from groundwire_index.ends.ends import Ends
 from groundwire_index.ends.messages import MessageHandler, MessageUse
 from groundwire_index.ends.requests import Served
 from groundwire_ingest.frameworks.registry import frameworks_of
-from groundwire_ingest.records import SourceEdge
+from groundwire_ingest.records import LateFacts, SourceEdge
 from groundwire_ingest.tree.code_languages import CODE_LANGUAGES
 from groundwire_ingest.tree.facts import CodeFacts
 from groundwire_ingest.tree.framework_facts import EntityUse, Page
@@ -111,3 +111,13 @@ def resolve(
     edges.extend(edge for page in pages for edge in requests.page_edges(page))
     ends = Ends(tuple(served), dict(services), tuple(requests.ends), tuple(handlers), tuple(messages))
     return Resolution(tuple(edges), tuple(mappings), implemented, tuple(texts), tuple(entity_uses), ends)
+
+
+def implementing_facts(
+    implemented: Mapping[str, Sequence[ImplementedMember]], may_name: Callable[[str], Callable[[str], bool]]
+) -> Iterator[LateFacts]:
+    """What members implement or override; `may_name` says of a node which others it may name, by their keys."""
+    for key, members in implemented.items():
+        symbols = sorted({item.name for item in members if may_name(key)(item.key)})
+        if symbols:
+            yield LateFacts(key, f"implements {', '.join(symbols)}")
