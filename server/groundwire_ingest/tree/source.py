@@ -3,33 +3,22 @@
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from groundwire_index.nodes.node import NodeAccess
-from groundwire_ingest.records import (
-    DerivedNames,
-    FileText,
-    SkippedFile,
-    SourceEdge,
-    SourceNode,
-    SourceRecord,
-    UnusedPattern,
-)
+from groundwire_ingest.records import DerivedNames, FileText, SkippedFile, SourceRecord, UnusedPattern
 from groundwire_ingest.scip.indexes import CompilerIndexes
 from groundwire_ingest.tree.access_rules import AccessRule, AccessRules
 from groundwire_ingest.tree.code_languages import CODE_LANGUAGES
 from groundwire_ingest.tree.component_code import read_components
-from groundwire_ingest.tree.declaring import declare, late_component_facts
+from groundwire_ingest.tree.declaring import DeclaredTree, declare, late_component_facts
 from groundwire_ingest.tree.deploy import DeployAnalysis
 from groundwire_ingest.tree.file_facts import FileFacts
-from groundwire_ingest.tree.flag_signs import FlagSigns
-from groundwire_ingest.tree.folders import folder_of
 from groundwire_ingest.tree.ignore import Exclusions
 from groundwire_ingest.tree.joining import join_tree
-from groundwire_ingest.tree.model import FileAnalysis
+from groundwire_ingest.tree.model import FileAnalysis, TreeEdges
 from groundwire_ingest.tree.read_before import ReadBefore
 from groundwire_ingest.tree.reading import Signs, code_of_component, deployment_facts, is_project, read_report
-from groundwire_ingest.tree.resolve import implementing_facts, resolve
-from groundwire_ingest.tree.services.catalog import ServiceCatalog
+from groundwire_ingest.tree.resolve import Resolution, implementing_facts, resolve
 from groundwire_ingest.tree.single_file import FileReport, read_deployment, read_file
+from groundwire_ingest.tree.stated_nodes import NodeStatements, TreeServices
 from groundwire_ingest.tree.walk import ListedFile, list_tree
 from groundwire_ingest.workers import GivenUp, Workers
 
@@ -87,18 +76,15 @@ class TreeSource:
         paths = tuple(item.path for item in files)
         signs = Signs.of_tree(paths, self._access.demand_of)
         deployments = self._deployments(files, workers)
-        services = _Services(self._access, deployments, files)
-        stating = _Stating(self._access, services, signs.flags)
+        services = TreeServices(self._access, deployments, files)
+        stating = NodeStatements(self._access, services, signs.flags)
         read = yield from self._files_read(files, deployments, signs, stating, compiled, workers)
         read_late = yield from self._components_read(read, signs, stating, workers)
         tree = declare(paths, (*read, *read_late), signs)
         resolution = resolve(tree.all_code, tree.layout, tree.pages, tree.services, has_sql=not tree.catalog.is_empty)
         edges = yield from join_tree(tree, resolution, workers)
         edges.add(services.edges())
-        yield from implementing_facts(resolution.implemented, self._access.may_name)
-        yield from late_component_facts(tree)
-        yield from compiled.join(edges.sorted(), tree.code, workers)
-        yield resolution.ends
+        yield from self._written(tree, resolution, edges, compiled, workers)
 
     def _listed(self) -> Generator[SourceRecord, None, tuple[list[ListedFile], CompilerIndexes]]:
         """Yields what is not read, and returns the files to read, and the indexes of compilers among them."""
@@ -118,7 +104,7 @@ class TreeSource:
         files: Sequence[ListedFile],
         deployments: Mapping[str, DeployAnalysis],
         signs: Signs,
-        stating: "_Stating",
+        stating: NodeStatements,
         compiled: CompilerIndexes,
         workers: Workers,
     ) -> Generator[SourceRecord, None, list[FileFacts]]:
@@ -145,7 +131,7 @@ class TreeSource:
         return kept
 
     def _components_read(
-        self, files: Sequence[FileFacts], signs: Signs, stating: "_Stating", workers: Workers
+        self, files: Sequence[FileFacts], signs: Signs, stating: NodeStatements, workers: Workers
     ) -> Generator[SourceRecord, None, list[FileFacts]]:
         """Yields the nodes of the code in files of markup, and returns what is kept of each."""
         kept: list[FileFacts] = []
@@ -154,6 +140,15 @@ class TreeSource:
             yield from stating.stated(code.nodes)
             yield from code.skipped
         return kept
+
+    def _written(
+        self, tree: DeclaredTree, resolution: Resolution, edges: TreeEdges, compiled: CompilerIndexes, workers: Workers
+    ) -> Iterator[SourceRecord]:
+        """What is known of nodes since they were yielded, and all edges."""
+        yield from implementing_facts(resolution.implemented, self._access.may_name)
+        yield from late_component_facts(tree)
+        yield from compiled.join(edges.sorted(), tree.code, workers)
+        yield resolution.ends
 
     def _deployments(self, files: Iterable[ListedFile], workers: Workers) -> dict[str, DeployAnalysis]:
         """The analyses of deployment files, by path; a YAML file that deploys nothing is read with the other files."""
@@ -168,43 +163,3 @@ class TreeSource:
 
 def _not_read(item: ListedFile, given_up: GivenUp) -> FileAnalysis:
     return FileAnalysis(skipped=(SkippedFile(item.path, given_up.why),))
-
-
-class _Stating:
-    """States of nodes what their path decides."""
-
-    def __init__(self, access: AccessRules, services: "_Services", flags: FlagSigns) -> None:
-        self._access = access
-        self._services = services
-        self._flags = flags
-
-    def stated(self, nodes: Iterable[SourceNode]) -> Iterator[SourceNode]:
-        """The nodes of a file that has been read, with its access rules, service, and purpose as far as it is known."""
-        for node in nodes:
-            self._access.keep(node)
-            yield self._access.stated(self._flags.marked(self._services.named(node)))
-
-
-class _Services:
-    """The services of a tree: one catalogue for each demand, from the files that callers who meet it may see."""
-
-    def __init__(
-        self, access: AccessRules, deployments: Mapping[str, DeployAnalysis], files: Iterable[ListedFile]
-    ) -> None:
-        self._access = access
-        self._parts = [part for deployment in deployments.values() for part in deployment.parts]
-        self._dockerfiles = [item.path for item in files if item.language == "dockerfile"]
-        self._known: dict[NodeAccess, ServiceCatalog] = {}
-
-    def named(self, node: SourceNode) -> SourceNode:
-        demand = self._access.demand_of(node.path)
-        if demand not in self._known:
-            known = self._access.may_read(node.path)
-            self._known[demand] = ServiceCatalog(
-                (part for part in self._parts if known(part.path)), map(folder_of, filter(known, self._dockerfiles))
-            )
-        return self._known[demand].named(node)
-
-    def edges(self) -> Iterator[SourceEdge]:
-        """Who may not see an edge's ends does not see the edge."""
-        return ServiceCatalog(self._parts, map(folder_of, self._dockerfiles)).edges()

@@ -75,7 +75,6 @@ class NameRules(ABC):
 
     def __init__(self, table: SymbolTable, layout: TreeLayout) -> None:
         self.table = table
-        self.layout = layout
         self.number_at = {facts.path: table.module_of(file) for file, facts in enumerate(table.files)}
         self._answers: dict[tuple[int | str, ...], Found | None] = {}
         self._imports = [{item.alias: item for item in reversed(facts.imports) if item.alias} for facts in table.files]
