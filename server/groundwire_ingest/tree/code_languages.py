@@ -44,6 +44,7 @@ class CodeLanguage:
         suffixes: Of its files, in lower case.
         reader: Makes a reader, which serves one thread at a time.
         names: The rules for names in its files. Languages with the same rules see each other's names.
+        interpreters: The programs that the first line of a file without a suffix runs it with.
         module_file: Reads what files of a tree, often not code, state about where its modules are; None if none do.
         creates_tables: True if strings in its files may create tables, so that their SQL is read once all are known.
     """
@@ -53,6 +54,7 @@ class CodeLanguage:
     suffixes: tuple[str, ...]
     reader: Callable[[], CodeReader | PrismaReader]
     names: type[NameRules]
+    interpreters: tuple[str, ...] = ()
     module_file: ModuleFileReader | None = None
     creates_tables: bool = False
 
@@ -61,13 +63,22 @@ def _language(
     syntax: type[Syntax],
     names: type[NameRules],
     suffixes: str,
-    module_file: ModuleFileReader | None = None,
     *,
+    interpreters: str = "",
+    module_file: ModuleFileReader | None = None,
     creates_tables: bool = False,
 ) -> CodeLanguage:
     reader = partial(code_reader, syntax)
-    listed = tuple(suffixes.split())
-    return CodeLanguage(syntax.language, syntax.kind, listed, reader, names, module_file, creates_tables)
+    return CodeLanguage(
+        syntax.language,
+        syntax.kind,
+        tuple(suffixes.split()),
+        reader,
+        names,
+        tuple(interpreters.split()),
+        module_file,
+        creates_tables,
+    )
 
 
 def code_reader(syntax: type[Syntax]) -> CodeReader:
@@ -79,19 +90,25 @@ def code_reader(syntax: type[Syntax]) -> CodeReader:
 CODE_LANGUAGES = {
     language.name: language
     for language in (
-        _language(PythonSyntax, PythonNames, ".py .pyi"),
+        _language(PythonSyntax, PythonNames, ".py .pyi", interpreters="python pypy"),
         _language(CSharpSyntax, CSharpNames, ".cs"),
-        _language(TypeScriptSyntax, ScriptNames, ".ts .tsx .mts .cts", script_project),
-        _language(JavaScriptSyntax, ScriptNames, ".js .jsx .mjs .cjs"),
+        _language(
+            TypeScriptSyntax,
+            ScriptNames,
+            ".ts .tsx .mts .cts",
+            interpreters="deno ts-node tsx",
+            module_file=script_project,
+        ),
+        _language(JavaScriptSyntax, ScriptNames, ".js .jsx .mjs .cjs", interpreters="node nodejs bun"),
         CodeLanguage("prisma", "prisma", (".prisma",), PrismaReader, ScriptNames),
         _language(JavaSyntax, JavaNames, ".java"),
         _language(KotlinSyntax, JavaNames, ".kt .kts"),
-        _language(PhpSyntax, PhpNames, ".php"),
-        _language(GoSyntax, GoNames, ".go", go_module, creates_tables=True),
-        _language(RubySyntax, RubyNames, ".rb .rake .gemspec"),
+        _language(PhpSyntax, PhpNames, ".php", interpreters="php"),
+        _language(GoSyntax, GoNames, ".go", module_file=go_module, creates_tables=True),
+        _language(RubySyntax, RubyNames, ".rb .rake .gemspec", interpreters="ruby"),
         _language(CSyntax, CFamilyNames, ".c .h"),
         _language(CppSyntax, CFamilyNames, ".cc .cpp .cxx .hh .hpp .hxx .inl .ipp"),
-        _language(RustSyntax, RustNames, ".rs", crate),
+        _language(RustSyntax, RustNames, ".rs", module_file=crate),
     )
 }
 """By name. The order is that in which names are resolved."""

@@ -12,6 +12,7 @@ from groundwire_ingest.tree.languages.expressions import CallForm
 from groundwire_ingest.tree.languages.go.go_bindings import converted_type, go_bindings, go_implementations, made_type
 from groundwire_ingest.tree.languages.go.references import go_references
 from groundwire_ingest.tree.languages.go.types import SPECS, embedded, go_parameters, go_type, result_of, spec_of
+from groundwire_ingest.tree.languages.go.written_fields import go_fields
 from groundwire_ingest.tree.languages.nodes import FIRST, Nodes, children_of, first_child, line_of, text_of, type_name
 from groundwire_ingest.tree.languages.syntax import Shape, Syntax
 
@@ -156,6 +157,7 @@ class GoSyntax(Syntax):
                 yield Import(module, "", "" if alias == "_" else alias, line)
 
     bindings = go_bindings
+    written_fields = go_fields
     stated_implementations = go_implementations
     references = go_references
 

@@ -12,6 +12,7 @@ from groundwire_ingest.tree.languages.expressions import CallForm
 from groundwire_ingest.tree.languages.nodes import FIRST, child_of, children_of, field_of, has_child, text_of
 from groundwire_ingest.tree.languages.rust.macros import macro_calls
 from groundwire_ingest.tree.languages.rust.rust_bindings import rust_bindings, rust_imports, rust_references, rust_type
+from groundwire_ingest.tree.languages.rust.written_fields import rust_fields
 from groundwire_ingest.tree.languages.syntax import Shape, Syntax
 
 _MEMBERS = frozenset({"function_item", "function_signature_item"})
@@ -135,3 +136,4 @@ class RustSyntax(Syntax):
     implied_calls = macro_calls
     bindings = rust_bindings
     references = rust_references
+    written_fields = rust_fields
