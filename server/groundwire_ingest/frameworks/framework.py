@@ -1,5 +1,6 @@
 """The interface of a framework: finders, which read its conventions in one file of code."""
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -50,8 +51,7 @@ class Framework:
         completed: Gives the facts of code with what other files say of it.
         file_edges: Finds edges between files, from what is kept of all files and the facts of their code.
         test_modules: The modules whose import makes a file a test, in lower case, with spaces between them.
-        test_packages: A regular expression of the packages of .NET that make a project one of tests: it matches how
-            they start.
+        test_packages: Matches how the names of the packages of .NET start that make a project one of tests.
         service_name: The key of the setting by which a service gives itself a name, with dots between its names.
         placeholders: The suffixes of the files in whose strings `${key}` is a setting, with spaces between them.
     """
@@ -64,7 +64,7 @@ class Framework:
     completed: Callable[[Sequence[FileFacts], Sequence[CodeFacts]], Iterator[CodeFacts]] | None = None
     file_edges: Callable[[Sequence[FileFacts], Sequence[CodeFacts]], Iterator[SourceEdge]] | None = None
     test_modules: str = ""
-    test_packages: str = ""
+    test_packages: re.Pattern[str] | None = None
     service_name: str = ""
     placeholders: str = ""
 

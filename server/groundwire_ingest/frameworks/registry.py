@@ -1,6 +1,5 @@
 """The frameworks whose conventions are known. To add one is to add its record here."""
 
-import re
 from pathlib import PurePosixPath
 
 from groundwire_ingest.frameworks.angular import ANGULAR
@@ -78,8 +77,8 @@ FRAMEWORKS = (
 
 TEST_MODULES = frozenset(module for framework in FRAMEWORKS for module in framework.test_modules.split())
 """The modules whose import makes a file a test, in lower case."""
-TEST_PACKAGES = re.compile("|".join(framework.test_packages for framework in FRAMEWORKS if framework.test_packages))
-"""Matches how the packages of .NET start that make a project one of tests."""
+TEST_PACKAGES = tuple(framework.test_packages for framework in FRAMEWORKS if framework.test_packages is not None)
+"""Each matches how the names of packages of .NET start that make a project one of tests."""
 SERVICE_NAMES = frozenset(framework.service_name for framework in FRAMEWORKS if framework.service_name)
 """The keys of the settings by which services give themselves names."""
 PLACEHOLDER_SUFFIXES = tuple(suffix for framework in FRAMEWORKS for suffix in framework.placeholders.split())

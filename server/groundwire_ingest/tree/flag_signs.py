@@ -63,7 +63,7 @@ class FlagSigns:
 def is_test_project(project: ProjectFacts) -> bool:
     """True if an MSBuild project states that it is a test project, or uses a test SDK."""
     says_so = any(name == "IsTestProject" and value.strip().lower() == "true" for name, value in project.properties)
-    return says_so or any(map(TEST_PACKAGES.match, project.packages))
+    return says_so or any(pattern.match(package) for pattern in TEST_PACKAGES for package in project.packages)
 
 
 def is_generated(path: str, text: str) -> bool:

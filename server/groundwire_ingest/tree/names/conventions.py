@@ -32,7 +32,7 @@ class NameConventions:
         handlers: The base types of what handles messages, less the I of an interface, with spaces between them.
         providing: The decorators of callables whose results a container hands out, with spaces between them.
         deferring: The methods of a callable that call it later, with spaces between them.
-        doubles: A regular expression of the modules that make mocks, stubs and fakes: it matches how they start.
+        doubles: Matches how the names of the modules start that make mocks, stubs and fakes.
         inherited_result: The type that a method returns which a type has from a base outside of the tree; empty if not
             known.
         parameters: Makes what knows the callables for parameters.
@@ -42,7 +42,7 @@ class NameConventions:
     handlers: str = ""
     providing: str = ""
     deferring: str = ""
-    doubles: str = ""
+    doubles: re.Pattern[str] | None = None
     inherited_result: Callable[[str, str], str] | None = None
     parameters: Callable[[NameRules], GivenParameters] | None = None
     settings: Callable[[NameRules], SettingsModules] | None = None
@@ -58,15 +58,14 @@ class FrameworkNames:
         """The decorators of callables whose results a container hands out."""
         self.deferring = _words(item.deferring for item in conventions)
         """The methods of a callable that call it later."""
-        doubles = [item.doubles for item in conventions if item.doubles]
-        self._doubles = re.compile("|".join(doubles)) if doubles else None
+        self._doubles = [item.doubles for item in conventions if item.doubles is not None]
         self._inherited_results = [item.inherited_result for item in conventions if item.inherited_result is not None]
         self._parameters = [item.parameters(rules) for item in conventions if item.parameters is not None]
         self._settings = [item.settings(rules) for item in conventions if item.settings is not None]
 
     def makes_doubles(self, module: str) -> bool:
         """True if an imported module is of a library that makes doubles."""
-        return self._doubles is not None and self._doubles.match(module) is not None
+        return any(doubles.match(module) for doubles in self._doubles)
 
     def inherited_result(self, method: str, base: str) -> str:
         """The type that a method returns which a type has from a base outside of the tree; empty if not known."""
