@@ -8,11 +8,12 @@ from posixpath import join, normpath
 from typing import TypeAlias
 
 from groundwire_index.ends.ends import Ends
+from groundwire_index.ends.tables import TableUse
 from groundwire_index.nodes.node import NodeAccess
 from groundwire_ingest.frameworks.registry import form_of
 from groundwire_ingest.records import LateFacts, SkippedFile, SourceEdge, SourceNode
 from groundwire_ingest.tree.as_code.component import Component, ComponentCode, unread_code
-from groundwire_ingest.tree.as_code.protobuf import with_generated
+from groundwire_ingest.tree.as_code.protobuf import rpc_names, with_generated
 from groundwire_ingest.tree.facts import CodeAnalysis, CodeFacts
 from groundwire_ingest.tree.files.facts import MapperFacts, ProjectFacts, ProtoFacts, TemplateNames
 from groundwire_ingest.tree.files.paths import path_edges
@@ -28,6 +29,7 @@ from groundwire_ingest.tree.literals import (
     literal_edges,
     procedure_edges,
     references_in,
+    shared_table_uses,
     statements,
     text_edges,
     text_statements,
@@ -37,6 +39,7 @@ from groundwire_ingest.tree.mentions import Mentions
 from groundwire_ingest.tree.model import FileAnalysis, SourceFile, StringLiteral, TreeEdges
 from groundwire_ingest.tree.names.family import ImplementedMember
 from groundwire_ingest.tree.names.rules import TreeLayout
+from groundwire_ingest.tree.packages import PackageFacts
 from groundwire_ingest.tree.resolve import Resolution, resolve
 from groundwire_ingest.tree.single_file import FileReport, OtherFile, read_code
 from groundwire_ingest.tree.sql.catalog import SqlCatalog
@@ -47,6 +50,7 @@ from groundwire_ingest.tree.tables import (
     entity_edges,
     entity_use_edges,
     migration_edges,
+    shared_entity_uses,
 )
 from groundwire_ingest.tree.view_templates import Template, selector_edges, with_members_named
 from groundwire_ingest.tree.walk import ListedFile
@@ -81,11 +85,14 @@ class TreeMap:
 class TreeReading:
     """Reads files one by one, code after all others; `paths` are those of all files of the tree.
 
-    `demand_of` returns the access rules of a file's nodes.
+    `demand_of` returns the access rules of a file's nodes, `demand_of_node` those of a node by its key.
     """
 
-    def __init__(self, paths: Iterable[str], demand_of: Callable[[str], NodeAccess]) -> None:
+    def __init__(
+        self, paths: Iterable[str], demand_of: Callable[[str], NodeAccess], demand_of_node: Callable[[str], NodeAccess]
+    ) -> None:
         self._paths = tuple(paths)
+        self._demand_of_node = demand_of_node
         self._catalog = SqlCatalog(demand_of)
         self._mentions = Mentions(self._paths)
         self._flags = FlagSigns()
@@ -104,6 +111,8 @@ class TreeReading:
         self._templates: dict[str, Template] = {}
         self._root_namespaces: dict[str, str] = {}
         self._project_references: dict[str, set[str]] = {}
+        self._packages: dict[str, PackageFacts] = {}
+        self._table_uses: dict[TableUse, None] = {}
         self._statements: list[Statement] = []
         self._mapped: list[MappedStatement] = []
         self._late_literals: list[StringLiteral] = []
@@ -113,12 +122,7 @@ class TreeReading:
     def add(self, item: ListedFile, report: FileReport) -> FileAnalysis:
         """The nodes of a file and the edges that follow from it alone; keeps what other files' edges need."""
         path = item.path
-        if report.is_generated:
-            self._flags.generated.add(path)
-        if report.project is not None:
-            self._script_projects[path] = report.project
-        if report.module:
-            (self._go_modules if item.language == "gomod" else self._crates)[folder_of(path)] = report.module
+        self._keep_stated(item, report)
         match report.content:
             case CodeAnalysis(file, facts, literals, views):
                 if facts is not None:
@@ -139,6 +143,18 @@ class TreeReading:
                 return self._catalog.add(sql).noted(report.notes)
             case FileAnalysis() as analysis:
                 return analysis.noted(report.notes)
+
+    def _keep_stated(self, item: ListedFile, report: FileReport) -> None:
+        """Keeps what a file states about the tree."""
+        path = item.path
+        if report.is_generated:
+            self._flags.generated.add(path)
+        if report.project is not None:
+            self._script_projects[path] = report.project
+        if report.module:
+            (self._go_modules if item.language == "gomod" else self._crates)[folder_of(path)] = report.module
+        if report.packages is not None:
+            self._packages[path] = report.packages
 
     def refer(self, path: str, references: Iterable[PathReference], keys: tuple[str, ...]) -> None:
         """Adds what a file says of others; `keys` has the node at each of its lines."""
@@ -181,7 +197,9 @@ class TreeReading:
         facts = [replace(item, is_test=is_test(item.path), is_generated=item.path in generated) for item in self._facts]
         packages = frozenset(folder_of(path) for path in self._paths if PurePosixPath(path).name == "__init__.py")
         projects = {folder: frozenset(self._project_references.get(folder, ())) for folder in self._root_namespaces}
-        layout = TreeLayout(packages, self._go_modules, projects, self._script_projects, self._crates)
+        layout = TreeLayout(
+            packages, self._go_modules, projects, self._script_projects, self._crates, self._demand_of_node
+        )
         self._mentioned = tuple(self._mentions.edges(self._first_keys, is_test))
         pages = self._rendered_pages(self._mentioned)
         self._facts = facts
@@ -190,11 +208,16 @@ class TreeReading:
         named = tuple(with_members_named(facts, self._templates))
         known = with_generated(self._protos, named, self._go_modules)
         self._resolution = resolve(
-            known, layout, pages, self._mentions.settings.services, has_sql=not self._catalog.is_empty
+            known,
+            layout,
+            pages,
+            self._mentions.settings.services,
+            rpc_names(self._protos),
+            has_sql=not self._catalog.is_empty,
         )
         texts = self._resolution.texts
         self._edges.add(text_edges(self._catalog, texts))
-        self._statements.extend(text_statements(self._catalog, texts))
+        self._statements.extend(text_statements(texts))
 
     def read_statements(self, workers: Workers) -> Iterator[SkippedFile]:
         """Adds the edges of SQL in strings of code, after `resolve_names`; gives what could not be read."""
@@ -208,6 +231,9 @@ class TreeReading:
                 yield SkippedFile(path, f"the SQL in the string at line {statement.literal.line} {result.why}")
             else:
                 self._edges.add(literal_edges(self._catalog, statement.literal, result, statement.most))
+                demand = self._demand_of_node(statement.literal.from_key)
+                uses = shared_table_uses(self._catalog, statement.literal, result, demand, statement.most)
+                self._table_uses |= dict.fromkeys(uses)
 
     def resolved(self) -> TreeMap:
         """All edges between files, after `resolve_names`."""
@@ -223,12 +249,31 @@ class TreeReading:
         self._edges.add(altering_edges(facts, self._catalog))
         self._edges.add(mapper_edges(self._mapped, facts))
         self._edges.add(selector_edges(facts, self._templates.values()))
-        return TreeMap(self._edges, self._flags, facts, resolution.implemented, self._component_keys, resolution.ends)
+        return TreeMap(self._edges, self._flags, facts, resolution.implemented, self._component_keys, self._ends())
+
+    def _ends(self) -> Ends:
+        """The ends of edges to other trees: those of code, those of packages, and tables."""
+        ends = self._resolution.ends
+        names, uses = list(ends.names), list(ends.uses)
+        for path, packages in sorted(self._packages.items()):
+            first_key = self._first_keys.get(path, "")
+            if first_key:
+                names.extend(packages.offered(first_key))
+                uses.extend(packages.uses(self._keys_by_line.get(path, ()), first_key))
+        table_uses = dict.fromkeys(self._catalog.shared_uses()) | self._table_uses
+        table_uses |= dict.fromkeys(shared_entity_uses(self._catalog, self._resolution.mappings, self._demand_of_node))
+        return replace(
+            ends,
+            names=tuple(names),
+            uses=tuple(uses),
+            tables=tuple(self._catalog.tables()),
+            table_uses=tuple(table_uses),
+        )
 
     def _add_literals(self, literals: Sequence[StringLiteral]) -> None:
         """Adds the procedures that strings are the names of, and keeps the statements in strings."""
         self._edges.add(procedure_edges(self._catalog, literals))
-        self._statements.extend(statements(self._catalog, literals))
+        self._statements.extend(statements(literals))
 
     def _rendered_pages(self, mentioned: Iterable[SourceEdge]) -> list[Page]:
         """The pages with the code that names their files, as that is what renders them."""
@@ -246,6 +291,8 @@ class TreeReading:
     def _keep_other(self, path: str, other: OtherFile) -> None:
         """Keeps what a file that is no code says about others."""
         reading, keys = other.reading, other.keys
+        if path in self._packages:
+            self._keys_by_line.setdefault(path, keys)
         if other.component is not None:
             self._components[path] = other.component
         if reading.references:

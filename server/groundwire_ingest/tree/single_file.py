@@ -40,6 +40,7 @@ from groundwire_ingest.tree.languages.typescript.projects import ScriptProject, 
 from groundwire_ingest.tree.languages.typescript.typescript_syntax import TsxSyntax
 from groundwire_ingest.tree.markdown import markdown_analysis
 from groundwire_ingest.tree.model import FileAnalysis, SourceFile
+from groundwire_ingest.tree.packages import PackageFacts, package_facts
 from groundwire_ingest.tree.sql.file import SqlFile, read_sql_file
 from groundwire_ingest.tree.walk import ListedFile
 
@@ -85,6 +86,7 @@ Content: TypeAlias = CodeAnalysis | OtherFile | SqlFile | FileAnalysis
 class FileReport:
     """One file as read. `module` is the path or name that a go.mod or a Cargo.toml gives, `project` a script project's.
 
+    `packages` are those that a file of a build tool publishes and uses.
     `content` is a FileAnalysis for files that hold nothing which other files could lead to. `notes` say how the file
     was decoded. `text` is that of the file, empty if it could not be read.
     """
@@ -93,6 +95,7 @@ class FileReport:
     is_generated: bool = False
     module: str = ""
     project: ScriptProject | None = None
+    packages: PackageFacts | None = None
     notes: tuple[SkippedFile, ...] = ()
     text: str = ""
 
@@ -108,6 +111,7 @@ def read_file(root: Path, item: ListedFile) -> FileReport:
         is_generated(file.path, file.text),
         module_path(file.text) if file.language == "gomod" else module,
         script_project(file.path, file.text) if is_project_file(file.path) else None,
+        package_facts(file),
         file.notes,
         file.text,
     )

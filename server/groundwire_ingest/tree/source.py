@@ -86,7 +86,7 @@ class TreeSource:
         compiled = CompilerIndexes(self._root, (item.path for item in files if item.language == "scip"))
         files = [item for item in files if item.language != "scip"]
         self.file_count = len(files)
-        reading = TreeReading((item.path for item in files), self._access.demand_of)
+        reading = TreeReading((item.path for item in files), self._access.demand_of, self._access.demand_of_node)
         deployments = self._deployments(files, workers)
         services = _Services(self._access, deployments, files)
         for item, analysis in self._analyses(files, deployments, reading, workers):

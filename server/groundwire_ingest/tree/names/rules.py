@@ -9,6 +9,8 @@ from itertools import islice
 from posixpath import basename, join, normpath
 from typing import ClassVar
 
+from groundwire_index.ends.confidences import EXACT
+from groundwire_index.nodes.node import NodeAccess
 from groundwire_ingest.tree.facts import Import
 from groundwire_ingest.tree.folders import folder_of
 from groundwire_ingest.tree.languages.typescript.projects import ScriptProject
@@ -31,7 +33,8 @@ class TreeLayout:
     `python_packages` are the folders with an `__init__.py`. `go_modules` has the module path of each folder with a
     go.mod. `dotnet_projects` are the folders with a .NET project, with the folders of those that it refers to.
     `script_projects` has the facts of each `tsconfig.json` and `package.json`. `crates` has the name of the crate of
-    each folder with a Cargo.toml that has a package. Paths are relative to the tree, its root being empty.
+    each folder with a Cargo.toml that has a package. `demand_of_node` returns the access rules of a node by its key.
+    Paths are relative to the tree, its root being empty.
     """
 
     python_packages: frozenset[str]
@@ -39,6 +42,41 @@ class TreeLayout:
     dotnet_projects: Mapping[str, frozenset[str]] = field(default_factory=dict)
     script_projects: Mapping[str, ScriptProject] = field(default_factory=dict)
     crates: Mapping[str, str] = field(default_factory=dict)
+    demand_of_node: Callable[[str], NodeAccess] = lambda _: NodeAccess()
+
+
+@dataclass(frozen=True, slots=True)
+class ExportedName:
+    """A definition, the full name by which other trees know it, and the module that they import for it."""
+
+    number: int
+    name: str
+    module: int
+    confidence: float = EXACT
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleName:
+    """A module and the full name by which other trees import it."""
+
+    number: int
+    name: str
+    confidence: float = EXACT
+
+
+@dataclass(frozen=True, slots=True)
+class OutsideName:
+    """What a name in a file stands for in other trees.
+
+    `names` are the full names that it may have, the likeliest first. `answered_by` are the modules or definitions of
+    the tree itself that it means. `import_lines` are as in `NameUse`.
+    """
+
+    names: tuple[str, ...]
+    answered_by: tuple[int, ...] = ()
+    is_module: bool = False
+    confidence: float = EXACT
+    import_lines: tuple[int, ...] = ()
 
 
 class NameRules(ABC):
@@ -71,6 +109,10 @@ class NameRules(ABC):
     constructor: ClassVar[str | None] = None
     # Methods of the language's own collections and strings, whose name alone says nothing about the tree.
     common_methods: ClassVar[frozenset[str]]
+    # True if files import modules, which are files; else they import what is in packages or namespaces.
+    imports_modules: ClassVar[bool] = False
+    # What is between the full name of a module and a name in it.
+    inside_module: ClassVar[str] = "."
 
     def __init__(self, table: SymbolTable, layout: TreeLayout) -> None:
         self.table = table
@@ -103,6 +145,22 @@ class NameRules(ABC):
 
     def namespace_import(self, file: int, number: int) -> Import | None:
         """The import of a whole namespace or package, rather than of a file, that brings a definition in."""
+        return None
+
+    def exported(self) -> Iterator[ExportedName]:
+        """The definitions that other trees can name."""
+        return iter(())
+
+    def module_names(self) -> Iterator[ModuleName]:
+        """The modules that other trees can import."""
+        return iter(())
+
+    def outside(self, file: int, name: str) -> OutsideName | None:
+        """The full name that an imported name of a file has, wherever it is defined; None for what is no such name."""
+        return None
+
+    def outside_module(self, file: int, item: Import) -> OutsideName | None:
+        """The full name of the module or type that an import is of; None if it is of a whole package."""
         return None
 
     def bodies(self, number: int) -> tuple[int, ...]:
