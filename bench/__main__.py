@@ -12,6 +12,8 @@ from rich.progress import Progress
 from bench.peers.comparison import choose_peers, compare_peers
 from bench.shared.programs import trees
 from bench.shared.results import console, explained, write_results
+from bench.speed.between import grid as between_grid
+from bench.speed.between import measure_between
 from bench.speed.calls import SCENARIOS, USUAL, Scenario
 from bench.speed.comparison import Plan
 from bench.speed.corpus import Corpus
@@ -35,6 +37,7 @@ from groundwire_milvus.storage_errors import StorageUnavailableError
 
 _ERRORS = (IngestError, StorageUnavailableError)
 SIZES = (20_000, 200_000, 1_000_000)
+QUESTIONS = ("how is a request answered?", "where is the configuration read?", "what writes to the store?")
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode=None)
 Out = Annotated[Path, typer.Option(help="The folder for corpora, indexes and results.")]
@@ -85,6 +88,22 @@ def several(
         corpus, counts = _corpus(out, nodes, progress), repositories or (2, 20, 200)
         medians = measure_several(corpus, counts, rounds, out / f"run-several-{nodes}")
         write_results(out, f"several-{nodes}", [several_grid(corpus, counts, medians)], {"milliseconds": medians})
+
+
+@app.command()
+def between(
+    out: Out,
+    source: Annotated[
+        list[Path], typer.Option(help="A folder of source code; two or more.", exists=True, file_okay=False)
+    ],
+    text: Annotated[list[str] | None, typer.Option(help="What queries ask for; repeat it for more.")] = None,
+    rounds: Annotated[int, typer.Option(min=2, help="Calls of each kind and index.")] = 40,
+) -> None:
+    """Walks and queries over repositories with edges between them, over one index of all, and without such edges."""
+    with explained(*_ERRORS):
+        costs = measure_between(source, text or QUESTIONS, rounds, out / "run-between")
+        names = " and ".join(path.resolve().name for path in source)
+        write_results(out, "between", [between_grid(costs, names)], asdict(costs))
 
 
 @app.command()

@@ -21,17 +21,40 @@ WEB = {
         "export async function showAvailability(id: number) {\n"
         "  const answer = await fetch(`/api/stock/${id}`)\n  return answer.json()\n}\n"
     ),
+    "count/report.py": (
+        "from shelves import shelf_size\n\n\ndef report():\n    return shelf_size(3)\n\n\n"
+        'def stored(db):\n    return db.execute("SELECT number FROM depot.Shelf WHERE number = ?")\n\n\n'
+        "def lent(channel, request):\n    import loans_pb2_grpc\n\n"
+        "    return loans_pb2_grpc.LoansStub(channel).Lend(request)\n"
+    ),
+    "count/pyproject.toml": '[project]\nname = "count"\ndependencies = ["shelves"]\n',
 }
 DEPOT = {
     "depot.py": (
         "from flask import Flask\n\napp = Flask(__name__)\n\n\n"
         '@app.get("/api/stock/<int:number>")\ndef count_of(number):\n    return {"left": shelf_total(number)}\n\n\n'
         "def shelf_total(number):\n    return number * 3\n"
-    )
+    ),
+    "shelves.py": "def shelf_size(number):\n    return number * 5\n",
+    "pyproject.toml": '[project]\nname = "shelves"\n',
+    "schema.sql": "CREATE TABLE depot.Shelf (number int primary key);\n",
+    "loans.proto": (
+        'syntax = "proto3";\n\npackage loans;\n\nmessage Loan {\n  string id = 1;\n}\n\n'
+        "service Loans {\n  rpc Lend(Loan) returns (Loan);\n}\n"
+    ),
 }
 SCOPES = [IndexScope(repository="team-*", branch="main")]
 SEED = "team-web::main::ts::src/stock.ts#showAvailability"
 HANDLER = "team-depot::main::py::depot.py#count_of"
+REPORT = "team-web::main::py::count/report.py"
+KINDS = {
+    "request": (SEED, HANDLER, "Requests"),
+    "import": (REPORT, "team-depot::main::py::shelves.py", "Imports"),
+    "name": (f"{REPORT}#report", "team-depot::main::py::shelves.py#shelf_size", "Calls"),
+    "package": ("team-web::main::toml::count/pyproject.toml", "team-depot::main::toml::pyproject.toml", "References"),
+    "table": (f"{REPORT}#stored", "team-depot::main::sql::depot.Shelf|TABLE", "ReadsFrom"),
+    "method": (f"{REPORT}#lent", "team-depot::main::proto::loans.proto#Loans.Lend", "Calls"),
+}
 ALL = AccessContext(acl_tags_any=["depot"])
 
 
@@ -45,7 +68,7 @@ def addresses(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mapping[str,
             (folder / "trees" / name / path).parent.mkdir(parents=True, exist_ok=True)
             (folder / "trees" / name / path).write_text(text)
     build(storages["both"], folder, "web", ())
-    build(storages["both"], folder, "depot", (AccessRule("*.py", NodeAccess(acl_tags=("depot",))),))
+    build(storages["both"], folder, "depot", (AccessRule("*", NodeAccess(acl_tags=("depot",))),))
     build(storages["web"], folder, "web", ())
     with storages["both"].server("--embedder", "none") as both, storages["web"].server("--embedder", "none") as web:
         yield {"both": both.address, "web": web.address}
@@ -67,9 +90,9 @@ def web(addresses: Mapping[str, str]) -> Iterator[grpc.Channel]:
         yield channel
 
 
-def walk(channel: grpc.Channel, access: AccessContext) -> retrieval_pb2.ExpandDependencyTreeResponse:
+def walk(channel: grpc.Channel, access: AccessContext, seed: str = SEED) -> retrieval_pb2.ExpandDependencyTreeResponse:
     request = retrieval_pb2.ExpandDependencyTreeRequest(
-        scopes=SCOPES, access=access, seed_ids=[SEED], max_depth=2, max_nodes=50, edge_allowlist=["*"]
+        scopes=SCOPES, access=access, seed_ids=[seed], max_depth=2, max_nodes=50, edge_allowlist=["*"]
     )
     return retrieval_pb2_grpc.RetrievalServiceStub(channel).ExpandDependencyTree(request, timeout=60)
 
@@ -131,3 +154,14 @@ def test_hidden_handlers_change_no_byte(both: grpc.Channel, web: grpc.Channel) -
     assert evidence(both, nobody).SerializeToString() == evidence(web, nobody).SerializeToString()
     assert timeless(query(both, nobody)) == timeless(query(web, nobody))
     assert evidence(both, nobody).passages
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_each_kind_of_edge_is_followed_by_those_alone_who_see_both_ends(
+    kind: str, both: grpc.Channel, web: grpc.Channel
+) -> None:
+    seed, target, edge_type = KINDS[kind]
+    edges = {(edge.from_id, edge.to_id, edge.edge_type) for edge in walk(both, ALL, seed).edges}
+    assert (seed, target, edge_type) in edges
+    nobody = AccessContext()
+    assert walk(both, nobody, seed).SerializeToString() == walk(web, nobody, seed).SerializeToString()

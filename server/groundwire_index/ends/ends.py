@@ -11,8 +11,10 @@ from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 
+from groundwire_index.ends.full_names import NameUse, OfferedName
 from groundwire_index.ends.messages import MessageHandler, MessageUse
 from groundwire_index.ends.requests import Asker, Request, Served
+from groundwire_index.ends.tables import OfferedTable, TableUse
 from groundwire_index.store.index_errors import IndexDamagedError
 
 ENDS_FILE = "ends.json"
@@ -29,16 +31,24 @@ class RequestEnd:
 
 @dataclass(frozen=True, slots=True)
 class Ends:
-    """Offered are routes, with the names of services by folder, and handlers; wanted are requests and messages."""
+    """Offered are routes, with the names of services by folder, handlers, names and tables.
+
+    Wanted are requests, messages, and uses of names and tables.
+    """
 
     routes: tuple[Served, ...] = ()
     services: Mapping[str, str] = field(default_factory=dict)
     requests: tuple[RequestEnd, ...] = ()
     handlers: tuple[MessageHandler, ...] = ()
     messages: tuple[MessageUse, ...] = ()
+    names: tuple[OfferedName, ...] = ()
+    uses: tuple[NameUse, ...] = ()
+    tables: tuple[OfferedTable, ...] = ()
+    table_uses: tuple[TableUse, ...] = ()
 
     def __bool__(self) -> bool:
-        return bool(self.routes or self.requests or self.handlers or self.messages)
+        code = (self.routes, self.requests, self.handlers, self.messages, self.names, self.uses)
+        return any((*code, self.tables, self.table_uses))
 
     @property
     def keys(self) -> list[str]:
@@ -53,6 +63,17 @@ class Ends:
         for handler in self.handlers:
             yield from filter(None, (handler.key, handler.type_key))
         yield from (use.key for use in self.messages)
+        for name in self.names:
+            yield name.key
+            yield name.file_key
+        for name_use in self.uses:
+            yield name_use.key
+            yield from filter(None, (name_use.file_key,))
+            yield from name_use.answered_by
+        yield from (table.key for table in self.tables)
+        for table_use in self.table_uses:
+            yield table_use.key
+            yield from table_use.answered_by
 
     def seen(self, is_seen: Callable[[str], bool]) -> "Ends":
         """The ends of those nodes alone; as if the others did not exist.
@@ -71,13 +92,23 @@ class Ends:
                 if is_seen(handler.key) and (not handler.type_key or is_seen(handler.type_key))
             ),
             tuple(use for use in self.messages if is_seen(use.key)),
+            tuple(name for name in self.names if is_seen(name.key) and is_seen(name.file_key)),
+            tuple(
+                use
+                for use in self.uses
+                if is_seen(use.key)
+                and (not use.file_key or is_seen(use.file_key))
+                and not any(map(is_seen, use.answered_by))
+            ),
+            tuple(table for table in self.tables if is_seen(table.key)),
+            tuple(use for use in self.table_uses if is_seen(use.key) and not any(map(is_seen, use.answered_by))),
         )
 
 
 def write_ends(directory: Path, ends: Ends) -> None:
     """Writes the ends unless there are none."""
     if ends:
-        (directory / ENDS_FILE).write_bytes(_ADAPTER.dump_json(ends))
+        (directory / ENDS_FILE).write_bytes(_ADAPTER.dump_json(ends, exclude_defaults=True))
 
 
 def read_ends(path: Path) -> Ends:

@@ -71,6 +71,10 @@ class AccessRules:
         """The demand on a file that was decided on."""
         return self._demands[path]
 
+    def demand_of_node(self, key: str) -> NodeAccess:
+        """The demand on a node that was kept, by its key."""
+        return self._demands_of_nodes.get(key, PUBLIC)
+
     def keep(self, node: SourceNode) -> None:
         """Notes a node of a file that was decided on, for `may_name`."""
         if self._rules:

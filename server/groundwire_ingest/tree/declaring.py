@@ -1,9 +1,10 @@
 """The pass over what is kept of the files of a tree: what all of them together declare."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from groundwire_index.nodes.node import NodeAccess
 from groundwire_ingest.frameworks.registry import FRAMEWORKS
 from groundwire_ingest.records import LateFacts, SourceEdge
 from groundwire_ingest.tree.as_code.protobuf import with_generated
@@ -38,7 +39,7 @@ class DeclaredTree:
         first_keys: The first node of each file, by path.
         mentioned: The edges from strings to the files and settings that they name.
         procedures: The edges from strings to the procedures of SQL that they name.
-        statements: The SQL in strings that may name an object of the catalogue.
+        statements: The SQL in strings, which may name objects of the catalogue, or tables of other trees.
     """
 
     files: tuple[FileFacts, ...]
@@ -56,10 +57,16 @@ class DeclaredTree:
     statements: tuple[Statement, ...]
 
 
-def declare(paths: Iterable[str], files: Sequence[FileFacts], signs: Signs) -> DeclaredTree:
-    """What a tree declares; `paths` are those of all its files, `signs` what was noted while they were read."""
+def declare(
+    paths: Iterable[str], files: Sequence[FileFacts], signs: Signs, demand_of_node: Callable[[str], NodeAccess]
+) -> DeclaredTree:
+    """What a tree declares.
+
+    `paths` are those of all its files, `signs` what was noted while they were read. `demand_of_node` returns the access
+    rules of a node by its key.
+    """
     flags, catalog = signs.flags, signs.catalog
-    layout = TreeLayout(tuple(paths), module_files(files))
+    layout = TreeLayout(tuple(paths), module_files(files), demand_of_node)
     first_keys = {file.path: file.first_key for file in files if file.first_key}
     mentioned = tuple(signs.mentions.edges(first_keys, flags.is_test))
     protos = tuple(file.of_format for file in files if isinstance(file.of_format, ProtoFacts))
@@ -83,7 +90,7 @@ def declare(paths: Iterable[str], files: Sequence[FileFacts], signs: Signs) -> D
         first_keys,
         mentioned,
         tuple(procedure_edges(catalog, late_literals)),
-        (*(item for file in files for item in file.statements), *statements(catalog, late_literals)),
+        (*(item for file in files for item in file.statements), *statements(late_literals)),
     )
 
 

@@ -12,6 +12,7 @@ from groundwire_ingest.tree.files.reading import PathReference
 from groundwire_ingest.tree.languages.module_files import ModuleFile
 from groundwire_ingest.tree.literals import Statement
 from groundwire_ingest.tree.model import StringLiteral
+from groundwire_ingest.tree.packages import PackageFacts
 
 FormatFacts: TypeAlias = MapperFacts | ProtoFacts | TemplateNames
 """What files of some formats say of code."""
@@ -29,6 +30,7 @@ class FileFacts:
         references: The files that it names.
         requests: Those of its links and forms, by the nodes that hold them.
         module_file: What it says about where modules are.
+        packages: Those that it publishes and uses, if it is of a build tool.
         of_format: What it says in the way of its format.
         code: What its code says.
         component: Its code, where that is read after all other files.
@@ -44,6 +46,7 @@ class FileFacts:
     references: tuple[PathReference, ...] = ()
     requests: tuple[Request, ...] = ()
     module_file: ModuleFile | None = None
+    packages: PackageFacts | None = None
     of_format: FormatFacts | None = None
     code: CodeFacts | None = None
     component: Component | None = None

@@ -5,6 +5,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
+from groundwire_index.ends.tables import TableUse
+from groundwire_index.nodes.node import NodeAccess
 from groundwire_ingest.records import SourceEdge
 from groundwire_ingest.tree.folders import path_in
 from groundwire_ingest.tree.model import StringLiteral
@@ -12,8 +14,8 @@ from groundwire_ingest.tree.names.runtime.texts import ResolvedText
 from groundwire_ingest.tree.sql.catalog import SqlCatalog
 from groundwire_ingest.tree.sql.definitions import ObjectType
 from groundwire_ingest.tree.sql.dialect import evident_dialect
-from groundwire_ingest.tree.sql.lexer import Dialect, Kind, Token
-from groundwire_ingest.tree.sql.object_names import HOLE, Relation, SqlName, identifier, parse_name
+from groundwire_ingest.tree.sql.lexer import Dialect, Token
+from groundwire_ingest.tree.sql.object_names import HOLE, Relation, SqlName, parse_name
 from groundwire_ingest.tree.sql.objects import ADMITTED_TYPES, edge_type
 from groundwire_ingest.tree.sql.statement_references import PARSED_CONFIDENCE as READ_WITH_CERTAINTY
 from groundwire_ingest.tree.sql.statement_references import read_references
@@ -58,7 +60,7 @@ _BEFORE_FRAGMENT = {"FROM": "SELECT 1"} | dict.fromkeys(
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """SQL of a string literal that names an object of the catalogue, not yet parsed; tokens before `first` are prose.
+    """SQL of a string literal, not yet parsed; tokens before `first` are prose.
 
     `is_piece`: words were put in front of a fragment. `has_marks`: it has punctuation that prose does not have. `most`
     is the greatest confidence of its edges.
@@ -78,19 +80,19 @@ class Statement:
         return self.sql, self.is_piece, self.has_marks
 
 
-def statements(catalog: SqlCatalog, literals: Iterable[StringLiteral]) -> Iterator[Statement]:
-    """The SQL in `literals` that may name an object of `catalog`; `references_in` reads it."""
+def statements(literals: Iterable[StringLiteral]) -> Iterator[Statement]:
+    """The SQL in `literals`; `references_in` reads it."""
     for literal in literals:
         if not literal.has_insertions and _procedure_named(literal.text) is None:
-            yield from _statements(catalog, literal)
+            yield from _statements(literal)
 
 
-def text_statements(catalog: SqlCatalog, texts: Iterable[ResolvedText]) -> Iterator[Statement]:
-    """The SQL in `texts` that may name an object of `catalog`."""
+def text_statements(texts: Iterable[ResolvedText]) -> Iterator[Statement]:
+    """The SQL in `texts`."""
     for text in texts:
         if text.role in ("any", "procedure") and _procedure_named(text.text) is None:
             most = INHERITED_CONFIDENCE if text.is_inherited else 1.0
-            for statement in _statements(catalog, StringLiteral(text.from_key, text.text, text.line)):
+            for statement in _statements(StringLiteral(text.from_key, text.text, text.line)):
                 yield replace(statement, most=most)
 
 
@@ -158,6 +160,24 @@ def literal_edges(
             yield from target.edges(path_in(key), key, named, origin, min(confidence, most))
 
 
+def shared_table_uses(
+    catalog: SqlCatalog,
+    literal: StringLiteral,
+    references: Iterable[FoundReference],
+    demand: NodeAccess,
+    most: float = 1.0,
+) -> Iterator[TableUse]:
+    """The tables among `references` that the tree does not define, for other trees; as `literal_edges`.
+
+    `demand` are the access rules of the code that holds `literal`.
+    """
+    for relation, name, confidence in references:
+        place = (demand, literal.from_key, 0)
+        use = catalog.shared_use(name, relation, place, min(confidence, most))
+        if use is not None:
+            yield use
+
+
 def _procedure_named(text: str) -> str | None:
     """The name that a text consists of, with or without parameters after it; None for any other text."""
     procedure = _PROCEDURE.fullmatch(_without_holes(text.strip()))
@@ -192,8 +212,8 @@ def _procedure(catalog: SqlCatalog, written: str, *, is_executed: bool = False) 
     return [(Relation.EXECUTES, name, confidence)] if is_telling else []
 
 
-def _statements(catalog: SqlCatalog, literal: StringLiteral) -> Iterator[Statement]:
-    """The SQL in a literal, if it holds any and names something in `catalog`."""
+def _statements(literal: StringLiteral) -> Iterator[Statement]:
+    """The SQL in a literal, if it holds any; also that which names nothing of the tree, for tables of other trees."""
     jdbc_call = _JDBC_CALL.fullmatch(literal.text.strip())
     text = literal.text.strip() if jdbc_call is None else jdbc_call.group("call")
     if _ANY_VERB.search(text) is None:
@@ -201,13 +221,15 @@ def _statements(catalog: SqlCatalog, literal: StringLiteral) -> Iterator[Stateme
     sql = _without_holes(text)
     dialect = evident_dialect(sql) or Dialect.GENERIC
     code = code_tokens(sql, dialect)
-    if not any(catalog.knows(identifier(sql, token)) for token in code if token.kind in {Kind.WORD, Kind.QUOTED}):
+    if not code:
         return
     has_marks = _PUNCTUATION.search(text) is not None
     if code[0].keyword in _BEFORE_FRAGMENT and _written(sql, code[0]).isupper():
         yield Statement(literal, f"{_BEFORE_FRAGMENT[code[0].keyword]} {sql}", dialect, 0, True, has_marks)
-    else:
-        yield Statement(literal, sql, dialect, _first_statement(sql, code, has_marks), False, has_marks)
+        return
+    first = _first_statement(sql, code, has_marks)
+    if first < len(code):
+        yield Statement(literal, sql, dialect, first, False, has_marks)
 
 
 def _first_statement(sql: str, code: Sequence[Token], has_marks: bool) -> int:

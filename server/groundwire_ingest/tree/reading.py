@@ -18,6 +18,7 @@ from groundwire_ingest.tree.languages.csharp.projects import DotnetProject
 from groundwire_ingest.tree.literals import is_perhaps_sql, procedure_edges, statements
 from groundwire_ingest.tree.mentions import Mentions
 from groundwire_ingest.tree.model import FileAnalysis, StringLiteral
+from groundwire_ingest.tree.packages import PackageFacts
 from groundwire_ingest.tree.single_file import FileReport, OtherFile
 from groundwire_ingest.tree.sql.catalog import SqlCatalog
 from groundwire_ingest.tree.sql.file import SqlFile
@@ -51,14 +52,14 @@ def read_report(path: str, report: FileReport, signs: Signs) -> tuple[FileAnalys
         case CodeAnalysis() as code:
             analysis, facts = code.file, _of_code(path, code, signs)
         case OtherFile() as other:
-            analysis, facts = other.reading.analysis, _of_other(path, other, signs)
+            analysis, facts = other.reading.analysis, _of_other(path, other, report.packages, signs)
         case SqlFile() as sql:
             analysis, facts = signs.catalog.add(sql), FileFacts(path)
         case FileAnalysis() as analysis:
             facts = FileFacts(path)
     module_file = facts.module_file or report.module_file
     analysis = replace(analysis.noted(report.notes), text=report.text)
-    return analysis, _with_nodes(replace(facts, module_file=module_file), analysis)
+    return analysis, _with_nodes(replace(facts, module_file=module_file, packages=report.packages), analysis)
 
 
 def deployment_facts(path: str, deployment: DeployAnalysis) -> FileFacts:
@@ -91,10 +92,7 @@ def _of_code(path: str, analysis: CodeAnalysis, signs: Signs) -> FileFacts:
     if code is not None and CODE_LANGUAGES[code.language].creates_tables:
         return FileFacts(path, code=code, late_literals=tuple(filter(is_perhaps_sql, literals)))
     return FileFacts(
-        path,
-        code=code,
-        edges=tuple(procedure_edges(signs.catalog, literals)),
-        statements=tuple(statements(signs.catalog, literals)),
+        path, code=code, edges=tuple(procedure_edges(signs.catalog, literals)), statements=tuple(statements(literals))
     )
 
 
@@ -102,7 +100,7 @@ def _note_imports(code: CodeFacts, signs: Signs) -> None:
     signs.flags.note_imports(code.path, (item.module for item in code.imports))
 
 
-def _of_other(path: str, other: OtherFile, signs: Signs) -> FileFacts:
+def _of_other(path: str, other: OtherFile, packages: PackageFacts | None, signs: Signs) -> FileFacts:
     """What a file that is no code says about others."""
     reading, keys = other.reading, other.keys
     signs.mentions.settings.add(path, reading.settings, keys)
@@ -110,7 +108,7 @@ def _of_other(path: str, other: OtherFile, signs: Signs) -> FileFacts:
     requests = (replace(item, from_key=keys[item.line - 1] or first) for item in reading.requests if first)
     facts = FileFacts(
         path,
-        keys=keys if reading.references or reading.facts is not None else (),
+        keys=keys if reading.references or reading.facts is not None or packages is not None else (),
         references=tuple(reading.references),
         requests=tuple(requests),
         component=other.component,

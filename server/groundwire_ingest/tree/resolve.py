@@ -28,6 +28,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from groundwire_index.ends.ends import Ends
+from groundwire_index.ends.full_names import NameUse, OfferedName
 from groundwire_index.ends.messages import MessageHandler, MessageUse
 from groundwire_index.ends.requests import Served
 from groundwire_ingest.frameworks.registry import frameworks_of
@@ -66,12 +67,13 @@ def resolve(
     layout: TreeLayout,
     pages: Iterable[Page] = (),
     services: Mapping[str, str] = MappingProxyType({}),
+    rpcs: Iterable[OfferedName] = (),
     *,
     has_sql: bool = True,
 ) -> Resolution:
     """Resolves the names in the code files of a tree, by language and path, and what its `pages` ask for.
 
-    `services` has the names of services by the folders of their code.
+    `services` has the names of services by the folders of their code, `rpcs` the methods of .proto files.
     Without SQL in the tree (`has_sql`) the strings of the code are left as they are.
     """
     by_path = sorted(files, key=lambda facts: facts.path)
@@ -87,6 +89,9 @@ def resolve(
     entity_uses: list[EntityUse] = []
     handlers: list[MessageHandler] = []
     messages: list[MessageUse] = []
+    offered_names = list(rpcs)
+    rpc_by_key = {rpc.key: rpc for rpc in offered_names}
+    name_uses: list[NameUse] = []
     for names in dict.fromkeys(language.names for language in CODE_LANGUAGES.values()):
         languages = [language.name for language in CODE_LANGUAGES.values() if language.names is names]
         frameworks = frameworks_of(*languages)
@@ -101,6 +106,8 @@ def resolve(
         served.extend(family.served)
         handlers.extend(family.handlers())
         messages.extend(family.messages())
+        offered_names.extend(family.offered_names())
+        name_uses.extend(family.name_uses(rpc_by_key))
         if has_sql:
             texts.extend(family.texts())
             for framework in frameworks:
@@ -109,7 +116,15 @@ def resolve(
     requests = TreeRequests(served, services)
     edges.extend(edge for facts in by_path for edge in requests.edges(facts))
     edges.extend(edge for page in pages for edge in requests.page_edges(page))
-    ends = Ends(tuple(served), dict(services), tuple(requests.ends), tuple(handlers), tuple(messages))
+    ends = Ends(
+        tuple(served),
+        dict(services),
+        tuple(requests.ends),
+        tuple(handlers),
+        tuple(messages),
+        tuple(offered_names),
+        tuple(name_uses),
+    )
     return Resolution(tuple(edges), tuple(mappings), implemented, tuple(texts), tuple(entity_uses), ends)
 
 

@@ -38,6 +38,7 @@ from groundwire_ingest.tree.languages.prisma import PrismaReader
 from groundwire_ingest.tree.languages.typescript.typescript_syntax import TsxSyntax
 from groundwire_ingest.tree.markdown import markdown_analysis
 from groundwire_ingest.tree.model import FileAnalysis, SourceFile
+from groundwire_ingest.tree.packages import PackageFacts, package_facts
 from groundwire_ingest.tree.sql.file import SqlFile, read_sql_file
 from groundwire_ingest.tree.walk import ListedFile
 
@@ -82,6 +83,7 @@ Content: TypeAlias = CodeAnalysis | OtherFile | SqlFile | FileAnalysis
 class FileReport:
     """One file as read. `module_file` is what it states about where modules are.
 
+    `packages` are those that a file of a build tool publishes and uses.
     `content` is a FileAnalysis for files that hold nothing which other files could lead to. `notes` say how the file
     was decoded. `text` is that of the file, empty if it could not be read.
     """
@@ -89,6 +91,7 @@ class FileReport:
     content: Content
     is_generated: bool = False
     module_file: ModuleFile | None = None
+    packages: PackageFacts | None = None
     notes: tuple[SkippedFile, ...] = ()
     text: str = ""
 
@@ -99,7 +102,12 @@ def read_file(root: Path, item: ListedFile) -> FileReport:
     if isinstance(file, SkippedFile):
         return FileReport(FileAnalysis(skipped=(file,)))
     return FileReport(
-        _content(file), is_generated(file.path, file.text), module_file(file.path, file.text), file.notes, file.text
+        _content(file),
+        is_generated(file.path, file.text),
+        module_file(file.path, file.text),
+        package_facts(file),
+        file.notes,
+        file.text,
     )
 
 

@@ -6,14 +6,15 @@ from pathlib import Path
 from groundwire_ingest.records import DerivedNames, FileText, SkippedFile, SourceRecord, UnusedPattern
 from groundwire_ingest.scip.indexes import CompilerIndexes
 from groundwire_ingest.tree.access_rules import AccessRule, AccessRules
+from groundwire_ingest.tree.as_code.protobuf import rpc_names
 from groundwire_ingest.tree.code_languages import CODE_LANGUAGES
 from groundwire_ingest.tree.component_code import read_components
 from groundwire_ingest.tree.declaring import DeclaredTree, declare, late_component_facts
 from groundwire_ingest.tree.deploy import DeployAnalysis
 from groundwire_ingest.tree.file_facts import FileFacts
 from groundwire_ingest.tree.ignore import Exclusions
-from groundwire_ingest.tree.joining import join_tree
-from groundwire_ingest.tree.model import FileAnalysis, TreeEdges
+from groundwire_ingest.tree.joining import JoinedTree, join_tree
+from groundwire_ingest.tree.model import FileAnalysis
 from groundwire_ingest.tree.read_before import ReadBefore
 from groundwire_ingest.tree.reading import Signs, code_of_component, deployment_facts, is_project, read_report
 from groundwire_ingest.tree.resolve import Resolution, implementing_facts, resolve
@@ -80,11 +81,13 @@ class TreeSource:
         stating = NodeStatements(self._access, services, signs.flags)
         read = yield from self._files_read(files, deployments, signs, stating, compiled, workers)
         read_late = yield from self._components_read(read, signs, stating, workers)
-        tree = declare(paths, (*read, *read_late), signs)
-        resolution = resolve(tree.all_code, tree.layout, tree.pages, tree.services, has_sql=not tree.catalog.is_empty)
-        edges = yield from join_tree(tree, resolution, workers)
-        edges.add(services.edges())
-        yield from self._written(tree, resolution, edges, compiled, workers)
+        tree = declare(paths, (*read, *read_late), signs, self._access.demand_of_node)
+        rpcs = rpc_names(tree.protos)
+        has_sql = not tree.catalog.is_empty
+        resolution = resolve(tree.all_code, tree.layout, tree.pages, tree.services, rpcs, has_sql=has_sql)
+        joined = yield from join_tree(tree, resolution, workers)
+        joined.edges.add(services.edges())
+        yield from self._written(tree, resolution, joined, compiled, workers)
 
     def _listed(self) -> Generator[SourceRecord, None, tuple[list[ListedFile], CompilerIndexes]]:
         """Yields what is not read, and returns the files to read, and the indexes of compilers among them."""
@@ -142,13 +145,18 @@ class TreeSource:
         return kept
 
     def _written(
-        self, tree: DeclaredTree, resolution: Resolution, edges: TreeEdges, compiled: CompilerIndexes, workers: Workers
+        self,
+        tree: DeclaredTree,
+        resolution: Resolution,
+        joined: JoinedTree,
+        compiled: CompilerIndexes,
+        workers: Workers,
     ) -> Iterator[SourceRecord]:
         """What is known of nodes since they were yielded, and all edges."""
         yield from implementing_facts(resolution.implemented, self._access.may_name)
         yield from late_component_facts(tree)
-        yield from compiled.join(edges.sorted(), tree.code, workers)
-        yield resolution.ends
+        yield from compiled.join(joined.edges.sorted(), tree.code, workers)
+        yield joined.ends
 
     def _deployments(self, files: Iterable[ListedFile], workers: Workers) -> dict[str, DeployAnalysis]:
         """The analyses of deployment files, by path; a YAML file that deploys nothing is read with the other files."""

@@ -2,11 +2,14 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from itertools import islice
 from operator import attrgetter, itemgetter
 
 from groundwire_index.ends.nearest import nearest
+from groundwire_index.ends.tables import TableUse
+from groundwire_index.nodes.node import NodeAccess
 from groundwire_ingest.records import SourceEdge
 from groundwire_ingest.tree.facts import CodeFacts
 from groundwire_ingest.tree.folders import path_in
@@ -69,6 +72,21 @@ def _mapping_edges(catalog: SqlCatalog, mapping: EntityMapping) -> Iterator[Sour
     if table is not None:
         key = mapping.from_key
         yield from table.edges(path_in(key), key, "MapsTo", key, mapping.confidence)
+
+
+def shared_entity_uses(
+    catalog: SqlCatalog, mappings: Iterable[EntityMapping], demand_of_node: Callable[[str], NodeAccess]
+) -> Iterator[TableUse]:
+    """The tables that entities map to and the tree does not define, for other trees.
+
+    `demand_of_node` returns the access rules of a node by its key.
+    """
+    for mapping in mappings:
+        name = parse_name(mapping.table)
+        place = (demand_of_node(mapping.from_key), mapping.from_key, 0)
+        use = None if name is None else catalog.shared_use(name, Relation.READS, place, mapping.confidence)
+        if use is not None:
+            yield replace(use, edge_type="MapsTo")
 
 
 def migration_edges(files: Iterable[CodeFacts], mappings: Iterable[EntityMapping]) -> Iterator[SourceEdge]:

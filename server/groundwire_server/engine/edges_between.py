@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groundwire_index.ends.joining import RepositoryEnds, edges_between
+from groundwire_index.ends.stored_ends import SeenEnds
 from groundwire_index.scope import Scope
 from groundwire_index.store.spans import is_first_of_pair
 from groundwire_server.backends.interface import IndexSnapshot
@@ -21,9 +22,12 @@ from groundwire_server.backends.selected_graph import Positions, Rows, StoredEdg
 from groundwire_server.domain.graph.expansion import Direction
 from groundwire_server.domain.query.neighbourhood import CONFIDENT, Neighbourhood
 from groundwire_server.engine.union_rows import by_part, first_row
+from groundwire_server.execution.call import Checkpoint
 
-MAX_KNOWN = 32
-"""The most sets of indexes and callers whose edges are kept."""
+MAX_BYTES = 64 << 20
+"""The most bytes of edges, with what they are kept for, of the last sets of indexes and callers."""
+ENTRY_BYTES = 4_096
+"""What the objects around the arrays of one set take, names of scopes and types included."""
 
 _Key: TypeAlias = tuple[tuple[Scope, bytes], ...]
 
@@ -40,6 +44,11 @@ class BetweenEdges:
 
     def __len__(self) -> int:
         return len(self.stored.types)
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes of all arrays."""
+        return sum(column.nbytes for column in self.stored)
 
     def following(self, rows: Rows, direction: Direction) -> tuple[Positions, Positions, Positions]:
         """For rows [n] the place among them, far end and number of each edge that leaves them, then that arrives."""
@@ -82,24 +91,43 @@ NO_EDGES = BetweenEdges(
 
 @dataclass(slots=True)
 class EdgesBetween:
-    """Makes the edges between indexes, and keeps those of the last sets of indexes and callers."""
+    """Makes the edges between indexes, and keeps those of the last sets of indexes and callers.
 
+    What is kept takes `most_bytes` at most. A set of edges that is larger by itself is not kept.
+    """
+
+    most_bytes: int = MAX_BYTES
     _known: OrderedDict[_Key, BetweenEdges] = field(default_factory=OrderedDict)
+    _kept_bytes: int = 0
     _lock: Lock = field(default_factory=Lock)
 
-    def of(self, parts: Sequence[IndexSnapshot]) -> BetweenEdges:
-        """The edges between parts, in the order of the union. Raises PreconditionError when ends are damaged."""
+    @property
+    def kept_bytes(self) -> int:
+        """The bytes of what is kept."""
+        return self._kept_bytes
+
+    def of(self, parts: Sequence[IndexSnapshot], checkpoint: Checkpoint) -> BetweenEdges:
+        """The edges between parts, in the order of the union.
+
+        `checkpoint` is called while ends are read and joined; nothing is kept of a join that it ends.
+        Raises PreconditionError when ends are damaged.
+        """
         if len(parts) < 2:
             return NO_EDGES
-        seen = [part.ends for part in parts]
+        seen: list[SeenEnds] = []
+        for part in parts:
+            checkpoint()
+            seen.append(part.ends)
         key = tuple((part.scope, ends.is_seen.tobytes()) for part, ends in zip(parts, seen, strict=True))
         with self._lock:
             if key in self._known:
                 self._known.move_to_end(key)
                 return self._known[key]
-        joined = edges_between(
-            [RepositoryEnds(part.scope.repository, ends.ends) for part, ends in zip(parts, seen, strict=True)]
-        )
+        ends_of_parts: list[RepositoryEnds] = []
+        for part, ends in zip(parts, seen, strict=True):
+            checkpoint()
+            ends_of_parts.append(RepositoryEnds(part.scope.repository, ends.ends))
+        joined = edges_between(ends_of_parts, checkpoint)
         rows = [ends.stored.row_by_key for ends in seen]
         edge_types = tuple(sorted({edge.edge_type for edge in joined}))
         numbers = {name: number for number, name in enumerate(edge_types)}
@@ -126,11 +154,22 @@ class EdgesBetween:
                 np.asarray([edge.line for edge in joined], dtype=np.int32)[order],
             ),
         )
-        with self._lock:
-            self._known[key] = edges
-            while len(self._known) > MAX_KNOWN:
-                self._known.popitem(last=False)
+        self._keep(key, edges)
         return edges
+
+    def _keep(self, key: _Key, edges: BetweenEdges) -> None:
+        with self._lock:
+            if key in self._known:
+                return  # another call has made them meanwhile
+            self._known[key] = edges
+            self._kept_bytes += _size(key, edges)
+            while self._kept_bytes > self.most_bytes:
+                self._kept_bytes -= _size(*self._known.popitem(last=False))
+
+
+def _size(key: _Key, edges: BetweenEdges) -> int:
+    """The bytes that a set of edges takes, with its key."""
+    return ENTRY_BYTES + sum(len(is_seen) for _, is_seen in key) + edges.nbytes
 
 
 def held(parts: Sequence[IndexSnapshot], rows: Rows) -> NDArray[np.bool_]:

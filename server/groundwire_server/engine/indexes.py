@@ -57,7 +57,8 @@ class Indexes:
                 message = f"no repository and branch that you may see matches {pattern.repository} {pattern.branch}"
                 names = {"repository": pattern.repository, "branch": pattern.branch}
                 raise NotFoundError(Reason.SCOPE_NOT_FOUND, message, names)
-        return UnionSnapshot([parts[named] for named in sorted(parts, key=id_prefix)], self.edges_between)
+        ordered = [parts[named] for named in sorted(parts, key=id_prefix)]
+        return UnionSnapshot(ordered, self.edges_between, call.checkpoint)
 
     def _check_lifecycle(self, request: NodesRequest) -> None:
         tags = self.lifecycle_override_acl_tags

@@ -45,13 +45,17 @@ Item = TypeVar("Item")
 
 
 class UnionSnapshot:
-    """A Snapshot over parts of distinct repositories and branches, in the order of their nodes' ids."""
+    """A Snapshot over parts of distinct repositories and branches, in the order of their nodes' ids.
+
+    `checkpoint` is that of the call which it is made for.
+    """
 
     index = ""
 
-    def __init__(self, parts: Sequence[IndexSnapshot], edges_between: EdgesBetween) -> None:
+    def __init__(self, parts: Sequence[IndexSnapshot], edges_between: EdgesBetween, checkpoint: Checkpoint) -> None:
         self.parts = parts
         self._edges_between = edges_between
+        self._checkpoint = checkpoint
 
     @property
     def vector_space(self) -> VectorSpace | None:
@@ -167,12 +171,13 @@ class UnionSnapshot:
                 for part, part_with_deleted in zip(self.parts, whole, strict=True)
             ],
             self._edges_between,
+            self._checkpoint,
         )
 
     @cached_property
     def _between(self) -> BetweenEdges:
         """Found once for a call, since evidence makes many walks."""
-        return self._edges_between.of(self.parts)
+        return self._edges_between.of(self.parts, self._checkpoint)
 
     def _together(self, ask: Callable[[IndexSnapshot], Item]) -> list[Item]:
         return self.parts[0].together([partial(ask, part) for part in self.parts])

@@ -4,11 +4,12 @@ A call to a generated client, or a class that derives from a generated base, so 
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product, takewhile
 from operator import attrgetter
 
+from groundwire_index.ends.full_names import RPC, OfferedName
 from groundwire_index.ends.nearest import nearest
 from groundwire_ingest.tree.facts import CodeFacts, Definition, Trait
 from groundwire_ingest.tree.files.facts import ProtoFacts, ProtoService
@@ -29,7 +30,7 @@ def with_generated(
     Python by the module next to the .proto file. Go finds them in packages that code imports from the tree's own
     modules and that have no file (`go_modules` has what each go.mod states).
     """
-    packages = _absent_go_packages(code, go_modules)
+    packages = GoPackages(_absent_go_packages(code, go_modules), go_modules)
     facts = {(item.language, item.path): item for item in code}
     protos = sorted(protos, key=lambda item: item.path)
     by_stem: defaultdict[str, list[ProtoFacts]] = defaultdict(list)
@@ -101,21 +102,30 @@ def _python(proto: ProtoFacts, path: str) -> CodeFacts:
     return writer.facts()
 
 
-def _beside(proto: ProtoFacts, _: Mapping[str, str]) -> tuple[str, ...]:
+def _beside(proto: ProtoFacts, _: "GoPackages") -> tuple[str, ...]:
     return (proto.path,)
 
 
-def _python_modules(proto: ProtoFacts, _: Mapping[str, str]) -> tuple[str, ...]:
+def _python_modules(proto: ProtoFacts, _: "GoPackages") -> tuple[str, ...]:
     stem = proto.path.removesuffix(".proto")
     return f"{stem}_pb2.py", f"{stem}_pb2_grpc.py"
 
 
-def _go_files(proto: ProtoFacts, packages: Mapping[str, str]) -> tuple[str, ...]:
+@dataclass(frozen=True, slots=True)
+class GoPackages:
+    """The folders of packages that code imports and that have no file, and what each go.mod states."""
+
+    imported: Mapping[str, str]
+    modules: Mapping[str, GoModule]
+
+
+def _go_files(proto: ProtoFacts, go_packages: "GoPackages") -> tuple[str, ...]:
     """The files of messages and of gRPC in the package that the file states, and of Connect in a package of its own.
 
     Where no such package is imported, as when a build tool chooses it, the file is in those whose folders end most like
-    its own.
+    its own. Where no such package is imported either, it is in the stated one, for code of other trees.
     """
+    packages = go_packages.imported
     stated = dict(proto.options).get("go_package", "").partition(";")[0]
     folder = packages.get(stated)
     folders = [folder] if folder is not None else []
@@ -124,6 +134,7 @@ def _go_files(proto: ProtoFacts, packages: Mapping[str, str]) -> tuple[str, ...]
         alike = {path: _equal_at_the_end(proto_folder, _without_connect(path)) for path in packages.values()}
         most = max(alike.values(), default=0)
         folders = [path for path, length in alike.items() if length == most > 0 and path == _without_connect(path)]
+        folders = folders or list(filter(None, [_folder_in_modules(stated, go_packages.modules)]))
     connects = [
         path for path in packages.values() if path != _without_connect(path) and _without_connect(path) in folders
     ]
@@ -149,20 +160,24 @@ def _absent_go_packages(code: Iterable[CodeFacts], modules: Mapping[str, GoModul
     files = [item for item in code if item.language == "go"]
     present = {item.path.rpartition("/")[0] for item in files}
     imported = sorted({name.module for item in files for name in item.imports})
-    import_paths = ((folder_of(path), module.import_path) for path, module in modules.items())
-    longest_first = sorted(import_paths, key=lambda item: (-len(item[1]), item[0]))
     folder_of_path: dict[str, str] = {}
     for path in imported:
-        for root, module in longest_first:
-            inside = path.removeprefix(module)
-            if inside != path and inside[:1] in ("", "/"):
-                folder = "/".join(filter(None, (root, inside.strip("/"))))
-                if folder not in present:
-                    folder_of_path[path] = folder
-                    if _without_connect(folder) != folder:
-                        folder_of_path.setdefault(path.rpartition("/")[0], _without_connect(folder))
-                break
+        folder = _folder_in_modules(path, modules)
+        if folder is not None and folder not in present:
+            folder_of_path[path] = folder
+            if _without_connect(folder) != folder:
+                folder_of_path.setdefault(path.rpartition("/")[0], _without_connect(folder))
     return folder_of_path
+
+
+def _folder_in_modules(import_path: str, modules: Mapping[str, GoModule]) -> str | None:
+    """The folder of a package in the module with the longest path that its import path begins with."""
+    import_paths = ((folder_of(path), module.import_path) for path, module in modules.items())
+    for root, module in sorted(import_paths, key=lambda item: (-len(item[1]), item[0])):
+        inside = import_path.removeprefix(module)
+        if inside != import_path and inside[:1] in ("", "/"):
+            return "/".join(filter(None, (root, inside.strip("/"))))
+    return None
 
 
 def _go(proto: ProtoFacts, path: str) -> CodeFacts:
@@ -253,7 +268,7 @@ class _Maker:
     language: str
     names: tuple[str, ...]
     make: Callable[[ProtoFacts, str], CodeFacts]
-    places: Callable[[ProtoFacts, Mapping[str, str]], Sequence[str]]
+    places: Callable[[ProtoFacts, GoPackages], Sequence[str]]
     by_file: bool
 
 
@@ -263,3 +278,13 @@ _MAKERS = (
     _Maker("python", ("{}_pb2.py", "{}_pb2_grpc.py"), _python, _python_modules, True),
     _Maker("go", ("{}.pb.go", "{}_grpc.pb.go", "{}.connect.go"), _go, _go_files, True),
 )
+
+
+def rpc_names(protos: Iterable[ProtoFacts]) -> Iterator[OfferedName]:
+    """The methods of services by their full names: `shop.v1.Orders/Get`."""
+    for proto in sorted(protos, key=lambda item: item.path):
+        for service in proto.services:
+            full_name = f"{proto.package}.{service.name}" if proto.package else service.name
+            for rpc in service.rpcs:
+                name = f"{full_name}/{rpc.name}"
+                yield OfferedName(RPC, name, rpc.key, service.key, line=rpc.line, is_abstract=True)

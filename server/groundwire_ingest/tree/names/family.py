@@ -1,10 +1,11 @@
 """The edges of one language family, file by file."""
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from groundwire_index.ends.confidences import EXACT, GUESSED, MAX_FAN_OUT, WILDCARD
+from groundwire_index.ends.full_names import OVERRIDES, RPC, NameUse, OfferedName
 from groundwire_index.ends.messages import MessageHandler, MessageUse
 from groundwire_index.ends.requests import Served
 from groundwire_ingest.records import SourceEdge
@@ -16,6 +17,7 @@ from groundwire_ingest.tree.names.conventions import FrameworkNames
 from groundwire_ingest.tree.names.declared import Tested, declared_edges
 from groundwire_ingest.tree.names.inheritance import MAX_IMPLEMENTATIONS, Inheritance
 from groundwire_ingest.tree.names.lookup import Lookup
+from groundwire_ingest.tree.names.outside import OutsideNames
 from groundwire_ingest.tree.names.rules import NameRules
 from groundwire_ingest.tree.names.runtime.callbacks import Callbacks, HandedOver
 from groundwire_ingest.tree.names.runtime.field_functions import FieldFunctions
@@ -56,6 +58,7 @@ class FamilyEdges:
         self._signals = Signals(self._lookup, self._uses)
         self._tested = Tested(self._table)
         self._specialized = specialized(self._lookup)
+        self._outside = OutsideNames(rules, self._lookup, self._inheritance)
         self._routes = Routes(self._lookup, self._uses)
         self._served = [list(self._routes.served(file)) for file in range(len(self._table.files))]
 
@@ -98,6 +101,26 @@ class FamilyEdges:
         """The messages that the files send and declare, after `edges`, for other trees that handle them."""
         yield from self._messages_used
         yield from self._topics.wanted(self._family)
+
+    def offered_names(self) -> Iterator[OfferedName]:
+        """The names that other trees may use."""
+        return self._outside.offered()
+
+    def name_uses(self, rpcs: Mapping[str, OfferedName]) -> Iterator[NameUse]:
+        """What the files use that may be of other trees, and the members that implement methods of .proto files.
+
+        `rpcs` has these by their nodes.
+        """
+        for file in range(len(self._table.files)):
+            yield from self._outside.uses(file)
+        for number, definition in enumerate(self._table.definitions) if rpcs else ():
+            for base, confidence in self._inheritance.overridden(number).items():
+                rpc = rpcs.get(self._key(base))
+                if rpc is not None and definition.key != rpc.key and not self._table.is_test(number):
+                    # Who does not see the tree's own copy does not see what it says of the member.
+                    yield NameUse(
+                        RPC, (rpc.name,), definition.key, OVERRIDES, definition.line, confidence, file_key=rpc.key
+                    )
 
     def texts(self) -> Iterator[ResolvedText]:
         """The strings that the code builds, with the values of what is inserted into them."""

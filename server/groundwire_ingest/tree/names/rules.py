@@ -9,6 +9,8 @@ from itertools import islice
 from posixpath import basename, join, normpath
 from typing import ClassVar, TypeVar
 
+from groundwire_index.ends.confidences import EXACT
+from groundwire_index.nodes.node import NodeAccess
 from groundwire_ingest.tree.facts import Import
 from groundwire_ingest.tree.folders import folder_of
 from groundwire_ingest.tree.languages.module_files import ModuleFile
@@ -32,15 +34,50 @@ class TreeLayout:
     """The facts about a tree that name resolution needs besides its code.
 
     `paths` are those of all files, relative to the tree. `module_files` has what files state about where the modules of
-    a language are, by path.
+    a language are, by path. `demand_of_node` returns the access rules of a node by its key.
     """
 
     paths: Collection[str] = ()
     module_files: Mapping[str, ModuleFile] = field(default_factory=dict)
+    demand_of_node: Callable[[str], NodeAccess] = lambda _: NodeAccess()
 
     def stated(self, kind: type[ModuleFileT]) -> dict[str, ModuleFileT]:
         """What files state in the way of one language, by path."""
         return {path: item for path, item in self.module_files.items() if isinstance(item, kind)}
+
+
+@dataclass(frozen=True, slots=True)
+class ExportedName:
+    """A definition, the full name by which other trees know it, and the module that they import for it."""
+
+    number: int
+    name: str
+    module: int
+    confidence: float = EXACT
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleName:
+    """A module and the full name by which other trees import it."""
+
+    number: int
+    name: str
+    confidence: float = EXACT
+
+
+@dataclass(frozen=True, slots=True)
+class OutsideName:
+    """What a name in a file stands for in other trees.
+
+    `names` are the full names that it may have, the likeliest first. `answered_by` are the modules or definitions of
+    the tree itself that it means. `import_lines` are as in `NameUse`.
+    """
+
+    names: tuple[str, ...]
+    answered_by: tuple[int, ...] = ()
+    is_module: bool = False
+    confidence: float = EXACT
+    import_lines: tuple[int, ...] = ()
 
 
 class NameRules(ABC):
@@ -72,9 +109,14 @@ class NameRules(ABC):
     constructor: ClassVar[str | None] = None
     # Methods of the language's own collections and strings, whose name alone says nothing about the tree.
     common_methods: ClassVar[frozenset[str]]
+    # True if files import modules, which are files; else they import what is in packages or namespaces.
+    imports_modules: ClassVar[bool] = False
+    # What is between the full name of a module and a name in it.
+    inside_module: ClassVar[str] = "."
 
     def __init__(self, table: SymbolTable, layout: TreeLayout) -> None:
         self.table = table
+        self.layout = layout
         self.number_at = {facts.path: table.module_of(file) for file, facts in enumerate(table.files)}
         self._answers: dict[tuple[int | str, ...], Found | None] = {}
         self._imports = [{item.alias: item for item in reversed(facts.imports) if item.alias} for facts in table.files]
@@ -103,6 +145,22 @@ class NameRules(ABC):
 
     def namespace_import(self, file: int, number: int) -> Import | None:
         """The import of a whole namespace or package, rather than of a file, that brings a definition in."""
+        return None
+
+    def exported(self) -> Iterator[ExportedName]:
+        """The definitions that other trees can name."""
+        return iter(())
+
+    def module_names(self) -> Iterator[ModuleName]:
+        """The modules that other trees can import."""
+        return iter(())
+
+    def outside(self, file: int, name: str) -> OutsideName | None:
+        """The full name that an imported name of a file has, wherever it is defined; None for what is no such name."""
+        return None
+
+    def outside_module(self, file: int, item: Import) -> OutsideName | None:
+        """The full name of the module or type that an import is of; None if it is of a whole package."""
         return None
 
     def bodies(self, number: int) -> tuple[int, ...]:

@@ -153,6 +153,10 @@ class SymbolTable:
         """Every member of one declaration, by name in the order of their first ones."""
         return tuple(member for named in self._members.get(number, {}).values() for member in named)
 
+    def member_names(self, number: int) -> tuple[str, ...]:
+        """The names of the members of one declaration."""
+        return tuple(self._members.get(number, ()))
+
     def local(self, number: int, name: str) -> int | None:
         """The declaration under a name in a callable or in one around it."""
         while number >= 0:

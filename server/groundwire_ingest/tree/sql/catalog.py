@@ -1,7 +1,8 @@
 """The SQL half of a source tree: every SQL file's objects, and the edges between them."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 
+from groundwire_index.ends.tables import TableUse
 from groundwire_index.nodes.node import NodeAccess
 from groundwire_ingest.records import SourceEdge
 from groundwire_ingest.tree.model import FileAnalysis
@@ -55,18 +56,29 @@ class SqlCatalog(ObjectIndex):
         if target is None:
             return
         path = mention.origin.rpartition(":")[0]
-        from_keys: Sequence[str] = ()
-        confidence = mention.confidence
-        if isinstance(mention.owner, SqlName):
-            owner = self.find(mention.owner, ADMITTED_TYPES[Relation.FOREIGN_KEY], mention.home_schema)
-            if owner is not None:
-                from_keys, confidence = owner.near(path), min(confidence, owner.confidence)
-        else:
-            from_keys = (mention.owner,)
-        for from_key in from_keys:
+        for from_key, confidence in self._owners(mention, path):
             if from_key not in target.keys:
                 named = edge_type(mention.relation, target.object)
                 yield from target.edges(path, from_key, named, mention.origin, confidence)
+
+    def shared_uses(self) -> Iterator[TableUse]:
+        """The tables that statements name and no file defines, for other trees."""
+        for mention in self._mentions:
+            path = mention.origin.rpartition(":")[0]
+            for from_key, confidence in self._owners(mention, path):
+                place = (self.demand_of(path), from_key, 0)
+                use = self.shared_use(mention.name, mention.relation, place, confidence, mention.home_schema)
+                if use is not None:
+                    yield use
+
+    def _owners(self, mention: Mention, path: str) -> Iterator[tuple[str, float]]:
+        """The nodes that a mention is of, and how sure that is."""
+        if not isinstance(mention.owner, SqlName):
+            yield mention.owner, mention.confidence
+            return
+        owner = self.find(mention.owner, ADMITTED_TYPES[Relation.FOREIGN_KEY], mention.home_schema)
+        for key in owner.near(path) if owner is not None else ():
+            yield key, min(mention.confidence, owner.confidence if owner is not None else 1.0)
 
     def _redefinitions(self) -> Iterator[SourceEdge]:
         for older, current in self.redefinitions():

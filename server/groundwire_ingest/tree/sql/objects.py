@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from itertools import combinations
 
 from groundwire_index.ends.nearest import nearest
+from groundwire_index.ends.tables import OfferedTable, TableUse
 from groundwire_index.nodes.node import NodeAccess
 from groundwire_ingest.records import SourceEdge
 from groundwire_ingest.tree.sql.definitions import ObjectType
@@ -28,6 +29,8 @@ ADMITTED_TYPES = {
     Relation.SYNONYM_FOR: _ANY,
     Relation.ALTERS: _ANY - {ObjectType.INDEX, ObjectType.TRIGGER},
 }
+_SHARED = frozenset({ObjectType.TABLE, ObjectType.VIEW})
+_SHARING = frozenset({Relation.READS, Relation.WRITES, Relation.FOREIGN_KEY, Relation.ON, Relation.ALTERS})
 _VARIABLE = "$("
 _DEFAULT_SCHEMAS = frozenset(DEFAULT_SCHEMAS.values()) - {""}
 
@@ -99,7 +102,7 @@ class ObjectIndex:
     """
 
     def __init__(self, demand_of: Callable[[str], NodeAccess]) -> None:
-        self._demand_of = demand_of
+        self.demand_of = demand_of
         self._by_name: dict[str, dict[tuple[str, ObjectType], _Defined]] = {}
         self._in_code: set[str] = set()
         self._same: dict[tuple[str, str, ObjectType, str, str], list[SqlObject]] = {}
@@ -109,7 +112,7 @@ class ObjectIndex:
         bare, object_type = name.folded[1], defined.object_type
         same_name = self._by_name.setdefault(bare, {})
         known = same_name.setdefault((defined.schema, object_type), _Defined(defined))
-        known.by_demand.setdefault(self._demand_of(defined.path), []).append(defined)
+        known.by_demand.setdefault(self.demand_of(defined.path), []).append(defined)
         known.keys.add(defined.key)
         schema = "" if defined.schema in _DEFAULT_SCHEMAS else defined.schema
         same = bare, schema, object_type, defined.variant, defined.standing.system
@@ -121,7 +124,7 @@ class ObjectIndex:
         if bare not in self._by_name or bare in self._in_code:
             self._in_code.add(bare)
             known = self._by_name.setdefault(bare, {}).setdefault(("", defined.object_type), _Defined(defined))
-            known.by_demand.setdefault(self._demand_of(defined.path), []).append(defined)
+            known.by_demand.setdefault(self.demand_of(defined.path), []).append(defined)
             known.keys.add(defined.key)
 
     def redefinitions(self) -> Iterator[tuple[SqlObject, SqlObject]]:
@@ -133,7 +136,7 @@ class ObjectIndex:
         for definitions in self._same.values():
             by_demand: dict[NodeAccess, list[SqlObject]] = {}
             for defined in definitions:
-                by_demand.setdefault(self._demand_of(defined.path), []).append(defined)
+                by_demand.setdefault(self.demand_of(defined.path), []).append(defined)
             current = {demand: _current(same) for demand, same in by_demand.items()}
             for demand, same in by_demand.items():
                 yield from ((defined, current[demand]) for defined in same if defined is not current[demand])
@@ -147,6 +150,49 @@ class ObjectIndex:
     def knows(self, bare_name: str) -> bool:
         """True if an object of any schema has this name, given without quotes; case does not matter."""
         return bare_name.casefold() in self._by_name
+
+    def tables(self) -> Iterator[OfferedTable]:
+        """The tables and views for other trees: of each the current definition of those with the same demand."""
+        for bare, objects in self._by_name.items():
+            for (schema, object_type), defined in objects.items():
+                for same in defined.by_demand.values() if object_type in _SHARED else ():
+                    current = _current_of_first(same)
+                    yield OfferedTable(bare, schema, object_type.value, current.key, current.has_no_schema)
+
+    def shared_use(
+        self,
+        name: SqlName,
+        relation: Relation,
+        place: tuple[NodeAccess, str, int],
+        confidence: float,
+        home_schema: str | None = None,
+    ) -> TableUse | None:
+        """The use of a table that other trees may define; None for one that the tree defines for all who see the use.
+
+        `place` has the access rules of the node that names it, the node and the line.
+        """
+        demand, key, line = place
+        object_types = tuple(sorted(item.value for item in ADMITTED_TYPES[relation] & _SHARED))
+        schema, bare = name.folded
+        answered_by: dict[str, None] = {}
+        for defined in self._by_name.get(bare, {}).values():
+            if demand in defined.by_demand:
+                return None
+            answered_by |= dict.fromkeys(item.key for same in defined.by_demand.values() for item in same)
+        if not object_types or relation not in _SHARING:
+            return None
+        return TableUse(
+            bare,
+            schema,
+            object_types,
+            key,
+            relation.value,
+            line,
+            confidence,
+            home_schema,
+            name.is_foreign,
+            tuple(answered_by),
+        )
 
     def find(
         self, name: SqlName, allowed: frozenset[ObjectType] = _ANY, home_schema: str | None = None

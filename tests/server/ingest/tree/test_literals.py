@@ -38,10 +38,7 @@ def catalog() -> SqlCatalog:
 
 
 def _all_edges(catalog: SqlCatalog, literals: Sequence[StringLiteral]) -> Sequence[SourceEdge]:
-    read = (
-        literal_edges(catalog, statement.literal, references_in(statement))
-        for statement in statements(catalog, literals)
-    )
+    read = (literal_edges(catalog, statement.literal, references_in(statement)) for statement in statements(literals))
     return unique_edges(chain(procedure_edges(catalog, literals), *read))
 
 

@@ -1,13 +1,15 @@
 """Go: packages are folders; the go.mod file around a folder gives its import path."""
 
 from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 
 from groundwire_index.ends.confidences import EXACT
 from groundwire_ingest.tree.facts import Import
-from groundwire_ingest.tree.folders import folder_of
+from groundwire_ingest.tree.folders import folder_of, folders_above
 from groundwire_ingest.tree.languages.go.go_modules import GoModule
 from groundwire_ingest.tree.names import common_methods as everyday
-from groundwire_ingest.tree.names.rules import NameRules, TreeLayout
+from groundwire_ingest.tree.names.rules import ExportedName, NameRules, OutsideName, TreeLayout
 from groundwire_ingest.tree.names.table import Found, Ref, SymbolTable
 
 
@@ -67,6 +69,40 @@ class GoNames(NameRules):
         """The import of the package that holds a definition."""
         folder = folder_of(self.table.path_of(number))
         return next((item for item in self.table.files[file].imports if self._folder_of(item.module) == folder), None)
+
+    def exported(self) -> Iterator[ExportedName]:
+        """What is written with a capital at the top of a package of a module."""
+        for folder, package in self._packages.items():
+            import_path = self._import_path_of(folder)
+            for name, numbers in package.items() if import_path else ():
+                for number in numbers if name[:1].isupper() else ():
+                    module = self.table.module_of(self.table.file_of(number))
+                    yield ExportedName(number, f"{import_path}.{name}", module)
+
+    def outside(self, file: int, name: str) -> OutsideName | None:
+        """A package with a path of a host; others are Go's own, or of one module alone."""
+        item = self.import_of(file, name)
+        if item is None or "." not in item.module.partition("/")[0]:
+            return None
+        folder = self._folder_of(item.module)
+        answering = self._modules_in.get(folder, ()) if folder is not None else ()
+        return OutsideName((item.module,), tuple(answering), is_module=True, import_lines=(item.line,))
+
+    @cached_property
+    def _modules_in(self) -> Mapping[str, Sequence[int]]:
+        """The files of each folder."""
+        modules: defaultdict[str, list[int]] = defaultdict(list)
+        for path, number in self.number_at.items():
+            modules[folder_of(path)].append(number)
+        return modules
+
+    def _import_path_of(self, folder: str) -> str:
+        """The import path of the package in a folder; empty without a go.mod above it."""
+        modules = dict(self._modules)
+        root = next((above for above in (folder, *folders_above(folder)) if above in modules), None)
+        if root is None:
+            return ""
+        return "/".join(filter(None, (modules[root], folder.removeprefix(root).strip("/"))))
 
     def _folder_of(self, import_path: str) -> str | None:
         """The folder of a package: below the go.mod whose module path is the longest that the import path has."""

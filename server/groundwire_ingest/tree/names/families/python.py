@@ -1,13 +1,22 @@
 """Python: modules by dotted name, relative or from a folder that may be on `sys.path`."""
 
+import sys
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from posixpath import basename
 
 from groundwire_index.ends.confidences import EXACT, INFERRED, WILDCARD
 from groundwire_ingest.tree.facts import Import
-from groundwire_ingest.tree.folders import folder_of, folders_above
+from groundwire_ingest.tree.folders import folder_of, folders_above, path_in
 from groundwire_ingest.tree.names import common_methods as everyday
-from groundwire_ingest.tree.names.rules import MAX_IMPORT_STEPS, NameRules, TreeLayout
+from groundwire_ingest.tree.names.rules import (
+    MAX_IMPORT_STEPS,
+    ExportedName,
+    ModuleName,
+    NameRules,
+    OutsideName,
+    TreeLayout,
+)
 from groundwire_ingest.tree.names.table import Found, Ref, SymbolTable
 
 _MODULE_SUFFIXES = (".py", "/__init__.py", ".pyi", "/__init__.pyi")
@@ -27,6 +36,7 @@ class PythonNames(NameRules):
     call_name = "__call__"
     constructor = "__init__"
     common_methods = everyday.PYTHON
+    imports_modules = True
 
     def __init__(self, table: SymbolTable, layout: TreeLayout) -> None:
         super().__init__(table, layout)
@@ -62,6 +72,68 @@ class PythonNames(NameRules):
                 module = self._submodule(module.refs[0], item.name) or module
             if module is not None:
                 yield item, module
+
+    def exported(self) -> Iterator[ExportedName]:
+        """The public names of modules, and what packages import from other modules of the tree."""
+        for module in self.module_names():
+            for name in self._names_in(module.number, MAX_IMPORT_STEPS):
+                resolved = None if name.startswith("_") else self.member(module.number, name)
+                for number in resolved.numbers if resolved is not None else ():
+                    is_variable = self.table.is_variable_with_node(number)
+                    if is_variable or self.table.definitions[number].construct in ("type", "callable"):
+                        confidence = min(module.confidence, resolved.confidence if resolved is not None else EXACT)
+                        yield ExportedName(number, f"{module.name}.{name}", module.number, confidence)
+
+    def module_names(self) -> Iterator[ModuleName]:
+        """By the names that they have from the folder around their outermost package."""
+        for file, facts in enumerate(self.table.files):
+            root = self._root_of[file]
+            path = facts.path.removeprefix(f"{root}/" if root else "").rpartition(".")[0]
+            name = path.removesuffix("__init__").strip("/").replace("/", ".")
+            if name:
+                yield ModuleName(self.table.module_of(file), name, WILDCARD)
+            if path_in(facts.definitions[0].key).endswith(".proto"):
+                # A compiler may put the module at the path of the .proto file from any folder above it.
+                folders = facts.path.rpartition(".")[0].split("/")
+                for start in range(len(folders) - 1):
+                    yield ModuleName(self.table.module_of(file), ".".join(folders[start:]), WILDCARD)
+
+    def outside(self, file: int, name: str) -> OutsideName | None:
+        """A module, or what is imported from one; none of Python's own."""
+        item = self.import_of(file, name)
+        if item is None or _is_own_or_of_python(item):
+            return None
+        names = (f"{item.module}.{item.name}",) if item.name else (item.module,)
+        return OutsideName(names, self._answering(file, item), is_module=not item.name)
+
+    def outside_module(self, file: int, item: Import) -> OutsideName | None:
+        """The module that is imported, or that something is imported from; `from package import module` may be both."""
+        if _is_own_or_of_python(item):
+            return None
+        is_named = item.name not in ("", "*")
+        names = (f"{item.module}.{item.name}", item.module) if is_named else (item.module,)
+        return OutsideName(names, self._answering(file, item), is_module=True)
+
+    def _answering(self, file: int, item: Import) -> tuple[int, ...]:
+        """The module of the tree that an import is of."""
+        module = self._module(file, item.module)
+        if module is not None and not module.numbers and item.name not in ("", "*"):
+            module = self._submodule(module.refs[0], item.name)
+        return module.numbers if module is not None else ()
+
+    def _names_in(self, module: int, steps: int) -> dict[str, None]:
+        """The names that a module defines; for a package also those that it imports, as a rule for others."""
+        file = self.table.file_of(module)
+        names = dict.fromkeys(self.table.member_names(module))
+        if not basename(self.table.files[file].path).startswith("__init__."):
+            return names
+        names |= dict.fromkeys(item.alias for item in self.table.files[file].imports if item.alias)
+        sources = (self._module(file, item.module) for item in self.wildcards_of(file)) if steps else ()
+        for source in sources:
+            for number in source.numbers if source is not None else ():
+                module_number = self.table.module_of(self.table.file_of(number))
+                names |= self._names_in(module_number, steps - 1)
+        return names
 
     def sees(self, file: int, number: int) -> bool:
         """True if a definition is in the file or in a module that it imports."""
@@ -158,3 +230,8 @@ class PythonNames(NameRules):
             if candidate in self.number_at:
                 return Found((self.number_at[candidate],), EXACT)
         return Found((path,), EXACT) if path in self._folders else None
+
+
+def _is_own_or_of_python(item: Import) -> bool:
+    """True for an import that is relative, or of a module that comes with Python."""
+    return item.module.startswith(".") or item.module.partition(".")[0] in sys.stdlib_module_names

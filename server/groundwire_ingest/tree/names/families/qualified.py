@@ -9,11 +9,13 @@ from groundwire_ingest.tree.facts import Import
 from groundwire_ingest.tree.folders import folder_of, folders_above
 from groundwire_ingest.tree.languages.csharp.projects import DotnetProject
 from groundwire_ingest.tree.names import common_methods as everyday
-from groundwire_ingest.tree.names.rules import NameRules, TreeLayout, with_outer
+from groundwire_ingest.tree.names.rules import ExportedName, NameRules, OutsideName, TreeLayout, with_outer
 from groundwire_ingest.tree.names.table import Found, Ref, SymbolTable
 
 # Languages in which a member says that it overrides another.
 _STATING_LANGUAGES = frozenset({"csharp", "kotlin"})
+
+_PLATFORM = frozenset({"System", "java", "javax", "jdk", "kotlin"})
 
 
 class QualifiedNames(NameRules):
@@ -120,6 +122,34 @@ class QualifiedNames(NameRules):
             resolved = Found(numbers, EXACT) if numbers else self._imported(item)
             if resolved is not None and resolved.numbers:
                 yield item, resolved
+
+    def exported(self) -> Iterator[ExportedName]:
+        """Types, and functions of packages."""
+        for symbol, numbers in self._types.items():
+            for number in numbers:
+                if self.table.definitions[number].construct in ("type", "callable"):
+                    yield ExportedName(number, symbol, self.table.module_of(self.table.file_of(number)))
+
+    def outside(self, file: int, name: str) -> OutsideName | None:
+        """What is imported by name, else a type of the namespaces that are imported; none of the platform's own."""
+        item = self.import_of(file, name)
+        if item is not None:
+            return self.outside_module(file, item)
+        if not name[:1].isupper():
+            return None
+        in_file = frozenset(self.wildcards_of(file))
+        wildcards = [item for item in self._wildcards_in_force(file) if not _is_of_platform(item.module)]
+        names = tuple(f"{item.module}.{name}" for item in wildcards)
+        lines = tuple(item.line if item in in_file else 0 for item in wildcards)
+        return OutsideName(names, confidence=WILDCARD, import_lines=lines) if names else None
+
+    def outside_module(self, file: int, item: Import) -> OutsideName | None:
+        """The type, or the member of a type, that an import names."""
+        if item.name in ("", "*") or _is_of_platform(item.module):
+            return None
+        resolved = self._imported(item)
+        full_name = f"{item.module}.{item.name}" if item.module else item.name
+        return OutsideName((full_name,), resolved.numbers if resolved is not None else ())
 
     def sees(self, file: int, number: int) -> bool:
         """True if a definition is in the file, in a namespace around or imported, or in an imported type."""
@@ -263,3 +293,8 @@ class JavaNames(QualifiedNames):
         """The component of a record, or the field that a getter is generated for."""
         name = next((method[len(prefix) :] for prefix in ("get", "is") if method.startswith(prefix)), "")
         return (method, name[:1].lower() + name[1:]) if name else (method,)
+
+
+def _is_of_platform(namespace: str) -> bool:
+    """True for what comes with .NET, Java or Kotlin."""
+    return namespace.partition(".")[0] in _PLATFORM

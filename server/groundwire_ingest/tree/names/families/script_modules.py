@@ -10,6 +10,7 @@ from groundwire_index.ends.confidences import EXACT, WILDCARD
 from groundwire_ingest.tree.folders import folders_above
 from groundwire_ingest.tree.languages.module_files import ModuleFile
 from groundwire_ingest.tree.languages.typescript.projects import ScriptConfig, ScriptPackage
+from groundwire_ingest.tree.names.rules import ModuleName
 from groundwire_ingest.tree.names.table import Found
 
 _SUFFIXES = (".ts", ".tsx", ".mts", ".cts", ".d.ts", ".js", ".jsx", ".mjs", ".cjs")
@@ -60,6 +61,25 @@ class ScriptModules:
                 if resolved is not None:
                     return resolved
         return self._in_package(folder, specifier) or self._anywhere(folder, specifier)
+
+    def names(self) -> Iterator[ModuleName]:
+        """The modules of packages by the names that other trees import them by, without the endings of files."""
+        roots = {root: name for name, packages in self._packages.items() for root, _ in packages}
+        specifiers: dict[str, None] = {}
+        for name, packages in self._packages.items():
+            specifiers[name] = None
+            for _, package in packages:
+                specifiers |= dict.fromkeys(f"{name}/{path}" for path in package.exports if "*" not in path)
+        for path in self._number_at:
+            root = next((folder for folder in folders_above(path) if folder in roots), None)
+            if root is not None:
+                below = posixpath.relpath(without_ending(path), root or ".")
+                forms = (below, below.removesuffix("/index"), below.removeprefix("src/"))
+                specifiers |= dict.fromkeys(f"{roots[root]}/{form}" for form in forms)
+        for specifier in specifiers:
+            resolved = self._in_package("", specifier)
+            for number in resolved.numbers if resolved is not None else ():
+                yield ModuleName(number, specifier, resolved.confidence if resolved is not None else EXACT)
 
     def _in_package(self, folder: str, specifier: str) -> Found | None:
         """A module of a package that the tree holds itself."""
@@ -135,6 +155,12 @@ class ScriptModules:
         for path, project in sorted(self._projects.items(), key=itemgetter(0)):
             if isinstance(project, ScriptPackage) and project.name == name:
                 yield posixpath.dirname(path)
+
+
+def without_ending(path: str) -> str:
+    """A path without the ending of a file of code."""
+    ending = next((suffix for suffix in sorted(_SUFFIXES, key=len, reverse=True) if path.endswith(suffix)), "")
+    return path.removesuffix(ending)
 
 
 def _config_order(path: str) -> tuple[str, bool, str]:

@@ -2,12 +2,20 @@
 
 from collections import defaultdict
 from collections.abc import Iterator
+from posixpath import basename
 
 from groundwire_index.ends.confidences import EXACT, WILDCARD
 from groundwire_ingest.tree.facts import Import
 from groundwire_ingest.tree.names import common_methods as everyday
-from groundwire_ingest.tree.names.families.script_modules import ScriptModules
-from groundwire_ingest.tree.names.rules import MAX_IMPORT_STEPS, NameRules, TreeLayout
+from groundwire_ingest.tree.names.families.script_modules import ScriptModules, without_ending
+from groundwire_ingest.tree.names.rules import (
+    MAX_IMPORT_STEPS,
+    ExportedName,
+    ModuleName,
+    NameRules,
+    OutsideName,
+    TreeLayout,
+)
 from groundwire_ingest.tree.names.table import Found, Ref, SymbolTable
 
 
@@ -19,6 +27,8 @@ class ScriptNames(NameRules):
     super_names = frozenset({"super"})
     constructor = "constructor"
     common_methods = everyday.SCRIPT
+    imports_modules = True
+    inside_module = "#"
 
     def __init__(self, table: SymbolTable, layout: TreeLayout) -> None:
         super().__init__(table, layout)
@@ -46,6 +56,53 @@ class ScriptNames(NameRules):
             resolved = self._module(file, item.module) if item.module else None
             if resolved is not None:
                 yield item, resolved
+
+    def exported(self) -> Iterator[ExportedName]:
+        """What modules of packages declare and export, those that they export from other modules included."""
+        for module in self.module_names():
+            for name in self._names_in(module.number, MAX_IMPORT_STEPS):
+                resolved = self.member(module.number, name)
+                for number in resolved.numbers if resolved is not None else ():
+                    is_variable = self.table.is_variable_with_node(number)
+                    if is_variable or self.table.definitions[number].construct in ("type", "callable"):
+                        confidence = min(module.confidence, resolved.confidence if resolved is not None else EXACT)
+                        yield ExportedName(number, f"{module.name}#{name}", module.number, confidence)
+
+    def module_names(self) -> Iterator[ModuleName]:
+        """By the names of packages, and by paths below them."""
+        return self._locations.names()
+
+    def outside(self, file: int, name: str) -> OutsideName | None:
+        """A module of a package, or what is imported from one."""
+        item = self.import_of(file, name)
+        module = self.outside_module(file, item) if item is not None else None
+        if item is None or module is None or not item.name:
+            return module
+        names = tuple(f"{specifier}#{item.name}" for specifier in module.names)
+        return OutsideName(names, module.answered_by)
+
+    def outside_module(self, file: int, item: Import) -> OutsideName | None:
+        """The module of a package: by the path that is written, and without the ending of a file."""
+        if not item.module or item.module.startswith((".", "/", "node:")):
+            return None
+        resolved = self._module(file, item.module)
+        names = dict.fromkeys((item.module, without_ending(item.module)))
+        return OutsideName(tuple(names), resolved.numbers if resolved is not None else (), is_module=True)
+
+    def _names_in(self, module: int, steps: int) -> dict[str, None]:
+        """The names at the top of a module, and those of modules that it exports as a whole.
+
+        What an index file imports by name counts as exported.
+        """
+        file = self.table.file_of(module)
+        names = dict.fromkeys(self.table.member_names(module))
+        if basename(self.table.files[file].path).startswith("index."):
+            names |= dict.fromkeys(item.alias for item in self.table.files[file].imports if item.alias)
+        for wildcard in self.wildcards_of(file) if steps else ():
+            source = self._module(file, wildcard.module)
+            for number in source.numbers if source is not None else ():
+                names |= self._names_in(number, steps - 1)
+        return names
 
     def sees(self, file: int, number: int) -> bool:
         """True if a definition is in the file or in a module that it imports."""
