@@ -183,9 +183,7 @@ def freshen(ranked: Ranked, now: datetime, freshness: Freshness) -> Ranked:
     return replace(ranked, order=best_first(ranked.order, final), final=final, freshness=decay)
 
 
-def boost(
-    ranked: Ranked, rules: Sequence[BoostRule], definition: AskedDefinition | None, snapshot: Snapshot
-) -> Ranked:
+def boost(ranked: Ranked, rules: Sequence[BoostRule], definition: AskedDefinition | None, snapshot: Snapshot) -> Ranked:
     """Nodes of the corpora that the query calls for gain, and objects whose definition it asks for."""
     if not rules and definition is None:
         return ranked

@@ -16,7 +16,9 @@ NAME_GAIN, MOST_WORDS = 1.0, 8
 DATABASE_FACTOR = 1.5
 """Multiplies the scores of objects in SQL where the question asks for one."""
 
-_ASKS = re.compile(r"\bdefinitions?\s+of\b|\bwhere\s+(?:is|are)\b[^.?!\n]{0,200}\b(?:defined|declared)\b", re.IGNORECASE)
+_ASKS = re.compile(
+    r"\bdefinitions?\s+of\b|\bwhere\s+(?:is|are)\b[^.?!\n]{0,200}\b(?:defined|declared)\b", re.IGNORECASE
+)
 _DATABASE_OBJECT = re.compile(r"\b(?:procedure|table|view|trigger)s?\b", re.IGNORECASE)
 _PREFIX = re.compile(r"[A-Za-z]{1,3}_(?=.)")
 """What all objects of a product begin with (`usp_`, `mp_`), so that people leave it out."""
