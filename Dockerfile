@@ -25,7 +25,7 @@ ENV PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1 \
 RUN python -m venv /opt/sbom && /opt/sbom/bin/pip install cyclonedx-bom==7.5.0
 RUN python -m venv /opt/groundwire
 COPY . /source
-# `--build-arg BACKEND=,milvus` for indexes in Milvus.
+# `--build-arg BACKEND=,milvus` for indexes in Milvus, `,object-storage` for what is published in S3.
 ARG BACKEND=
 # Bytecode only of what serving loads: that of all packages is 50 MB more.
 RUN /opt/groundwire/bin/pip install --no-compile "/source[server${BACKEND}]" \

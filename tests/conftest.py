@@ -4,6 +4,7 @@ Of several test processes, each takes a file of tests at a time, but for those o
 """
 
 import gc
+import signal
 from collections.abc import Generator, Iterator
 from typing import TYPE_CHECKING
 
@@ -38,6 +39,15 @@ class _ByFileOrStorage(LoadFileScheduling):  # type: ignore[misc]
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadFileScheduling | None:
     """Which process runs which tests, under `--dist loadfile`."""
     return _ByFileOrStorage(config, log) if config.getoption("dist") == "loadfile" else None
+
+
+def pytest_configure() -> None:
+    """Handles Ctrl-C, also where a shell that starts tests in the background lets them ignore it.
+
+    Programs would inherit that. One that is started begins with the default for each signal that is handled.
+    """
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -34,6 +34,12 @@ def commands(name: str) -> typer.Typer:
     if name in versions:
         app.command()(versions[name])
         return app
+    from groundwire_cli.object_storage_commands import follow, publish, published, withdraw
+
+    of_object_storage = {command.__name__: command for command in (publish, published, withdraw, follow)}
+    if name in of_object_storage:
+        app.command()(of_object_storage[name])
+        return app
     from groundwire_client.cli import register as register_client
 
     for command in (index, serve):
@@ -48,7 +54,7 @@ def commands(name: str) -> typer.Typer:
     register_explore(app)
     register_pipelines(app)
     register_mcp(app, serve_folder)
-    for command in (indexes, activate, delete, diff, verify, export):
+    for command in (indexes, activate, delete, diff, verify, export, *of_object_storage.values()):
         app.command()(command)
     return app
 

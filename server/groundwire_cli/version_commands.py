@@ -1,20 +1,17 @@
 """`groundwire indexes`, `activate`, `delete`: in a data folder or in Milvus, or with --server at a running server."""
 
 import json
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
 from datetime import UTC
 from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.table import Table
 
-from groundwire.printable_text import printable
 from groundwire.v1.index_pb2 import IndexVersion
 from groundwire.v1.scope_pb2 import IndexScope
 from groundwire_cli.options import Branch, Repository, checked_scope, reporting_failures
 from groundwire_cli.storage_options import STORAGE_OPTIONS, Place, with_storage
+from groundwire_cli.version_table import print_version_table
 from groundwire_client.cli import AccessOptions, ConnectionOptions, with_options
 from groundwire_index.backends import DEFAULT_BACKEND
 from groundwire_index.scope import Scope
@@ -23,8 +20,6 @@ from groundwire_index.store.version_entry import VersionEntry
 _AT_A_SERVER = tuple(
     field.name for group in (AccessOptions, ConnectionOptions) for field in fields(group) if field.name != "server"
 )
-_WIDE = 10_000
-"""Columns that hold any name on one line, whatever the terminal's width: a name is there to be copied."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,7 +98,7 @@ def indexes(
     if as_json:
         print(json.dumps([asdict(entry) for entry in entries], indent=1, ensure_ascii=False))
     else:
-        _print_table(entries)
+        print_version_table(entries)
 
 
 @with_storage
@@ -160,15 +155,3 @@ def _where_none_is(at: ServerOptions, place: Place, repository: str, branch: str
     if place.backend == DEFAULT_BACKEND and not place.data.is_dir():
         return f"there is no data folder {str(place.data)!r}: {cure} by --data"
     return f"there is no index{narrowed}: {cure}"
-
-
-def _print_table(entries: Sequence[VersionEntry]) -> None:
-    table = Table(box=None, pad_edge=False)
-    for heading in ("repository", "branch", "version", "active", "nodes", "edges", "created"):
-        table.add_column(heading, justify="right" if heading in ("nodes", "edges") else "left", no_wrap=True)
-    for entry in entries:
-        names = (entry.repository, entry.branch, entry.version, "yes" if entry.active else "")
-        counts = ("", "") if entry.damage else (f"{entry.node_count:,}", f"{entry.edge_count:,}")
-        cells = (*names, *counts, f"damaged: {entry.damage}" if entry.damage else entry.created[:16])
-        table.add_row(*map(printable, cells))
-    Console(width=_WIDE).print(table, markup=False)

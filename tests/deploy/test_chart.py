@@ -40,6 +40,7 @@ EVERYTHING: dict[str, Any] = {
     "tolerations": [{"key": "search", "operator": "Exists", "effect": "NoSchedule"}],
     "affinity": {"podAntiAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": []}},
     "data": {"storageClass": "files", "accessModes": ["ReadWriteOnce"], "size": "1Ti"},
+    "follow": {"address": "s3://indexes/team", "repositories": ["team-*"], "everySeconds": 10},
     "networkPolicy": {"callers": ["a", "b"], "egress": [{"ports": [{"port": 443, "protocol": "TCP"}]}]},
     "indexing": {"enabled": True, "suspend": False, "schedule": "@daily"},
     "monitoring": {"enabled": True, "labels": {"release": "prometheus"}},
@@ -100,6 +101,27 @@ def test_values_reach_servers_and_builds(everything: tuple[Manifest, ...]) -> No
     assert yaml.safe_load(files["groundwire.yaml"]).items() >= EVERYTHING["settings"].items()
     policy = of_kind(everything, "NetworkPolicy")["groundwire"]["spec"]
     assert (policy["policyTypes"], policy["egress"]) == (["Ingress", "Egress"], EVERYTHING["networkPolicy"]["egress"])
+
+
+def test_servers_take_their_versions_from_object_storage(everything: tuple[Manifest, ...]) -> None:
+    """One container fills the volume before the server starts, another one goes on; the server only reads it."""
+    pod = pod_templates(everything)["groundwire"]["spec"]
+    first, beside = pod["initContainers"]
+    own = ["follow", "s3://indexes/team", "--data", "/data", "--max-bytes", "16000000000", "--repository", "team-*"]
+    assert first["args"] == [*own, "--once"]
+    assert (beside["args"], beside["restartPolicy"]) == ([*own, "--every", "10"], "Always")
+    for container in (first, beside):
+        assert container["env"] == EVERYTHING["env"]
+        assert {"name": "data", "mountPath": "/data"} in container["volumeMounts"]
+    assert {"name": "data", "emptyDir": {"sizeLimit": "20Gi"}} in pod["volumes"]
+    (server,) = pod["containers"]
+    assert {"name": "data", "mountPath": "/data", "readOnly": True} in server["volumeMounts"]
+
+
+def test_a_volume_is_claimed_where_something_uses_it() -> None:
+    following = ("--set", "follow.address=s3://indexes/team")
+    for given, claims in (((), 1), (following, 0), ((*following, *INDEXING), 1)):
+        assert len(of_kind(chart(*given), "PersistentVolumeClaim")) == claims
 
 
 def test_builds_are_scheduled_as_told(everything: tuple[Manifest, ...]) -> None:

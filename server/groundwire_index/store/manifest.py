@@ -117,6 +117,11 @@ class Manifest:
             checksum = (directory / CHECKSUM_FILE).read_text(errors="replace")
         except OSError as error:
             raise IndexDamagedError(f"{directory.name}: not an index, {error.filename} is unreadable") from error
+        return Manifest.parsed(content, checksum)
+
+    @staticmethod
+    def parsed(content: bytes, checksum: str) -> "Manifest":
+        """The manifest of two files' content: MANIFEST_FILE and CHECKSUM_FILE. Raises IndexDamagedError."""
         _parsed(content, _FORMAT_ADAPTER).check(MANIFEST_FILE)
         manifest = _parsed(content, _ADAPTER)
         if checksum != _checksum_line(content):

@@ -46,8 +46,10 @@ _MOST_POINTER_BYTES = 1_024
 _PASSING = frozenset((errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EIO, errno.ESTALE))
 """Failures of this process or of the volume, which another try may not have."""
 _SETTLED_NANOSECONDS = 1_000_000_000
-_ACTIVE = ".active"
-_TOMBSTONES = ".deleted"
+ACTIVE_FILE = ".active"
+"""Of a branch: names its active version."""
+TOMBSTONES_FOLDER = ".deleted"
+"""Of a branch: what remains of its deleted versions."""
 _BUILDING = ".building-"
 _REMOVED = ".removed-"
 SEGMENTS_FOLDER = ".segments"
@@ -104,7 +106,7 @@ class IndexStore:
 
         A scope with such a pointer must not break the listings of all others.
         """
-        pointer = f"{self._branch(scope)}/{_ACTIVE}"
+        pointer = f"{self._branch(scope)}/{ACTIVE_FILE}"
         try:
             state = os.stat(pointer)  # noqa: PTH116 - every call asks, and making a path takes longer than that
             written = (state.st_ino, state.st_mtime_ns)
@@ -148,7 +150,7 @@ class IndexStore:
 
     def tombstone(self, scope: Scope) -> Path:
         """Where the remains of the version lie, if it was deleted."""
-        return self._branch(scope) / _TOMBSTONES / scope.active_index
+        return self._branch(scope) / TOMBSTONES_FOLDER / scope.active_index
 
     @contextmanager
     def opened(self, scope: Scope) -> "Iterator[LoadedIndex]":
@@ -242,7 +244,7 @@ class IndexStore:
         with self._writing(scope):
             open_version(self.require(scope), scope)
             previous = self.active(scope)
-            replace_durably(self._branch(scope) / _ACTIVE, scope.active_index.encode())
+            replace_durably(self._branch(scope) / ACTIVE_FILE, scope.active_index.encode())
         return previous
 
     def delete(self, scope: Scope) -> None:
@@ -252,9 +254,7 @@ class IndexStore:
         """
         self.require(scope)
         with self._writing(scope):
-            directory = self.require(scope)
-            if self.active(scope) == scope.active_index:
-                raise VersionActiveError(f"index {scope.active_index!r} is active; activate another first")
+            directory = self._inactive_directory(scope)
             if directory == max(
                 _visible_directories(self._branch(scope)),
                 key=lambda version_directory: version_directory.stat().st_mtime_ns,
@@ -263,9 +263,29 @@ class IndexStore:
                 with suppress(BuildRefusedError), self._build_lock(scope):
                     shutil.rmtree(self._branch(scope) / SEGMENTS_FOLDER, ignore_errors=True)
             self._bury(scope, directory)
-            removed = directory.rename(Path(mkdtemp(prefix=_REMOVED, dir=self._branch(scope))) / directory.name)
-            make_durable(self._branch(scope))
-            shutil.rmtree(removed.parent)
+            self._remove(scope, directory)
+
+    def evict(self, scope: Scope) -> None:
+        """Removes a version of which another storage has a copy: it leaves no tombstone, so it can come back.
+
+        Raises VersionNotFoundError, VersionDeletedError, VersionActiveError.
+        """
+        self.require(scope)
+        with self._writing(scope):
+            self._remove(scope, self._inactive_directory(scope))
+
+    def _inactive_directory(self, scope: Scope) -> Path:
+        """The directory of a version that is not active."""
+        directory = self.require(scope)
+        if self.active(scope) == scope.active_index:
+            raise VersionActiveError(f"index {scope.active_index!r} is active; activate another first")
+        return directory
+
+    def _remove(self, scope: Scope, directory: Path) -> None:
+        """Takes a version out of the readers' sight in one step, and then removes its files."""
+        removed = directory.rename(Path(mkdtemp(prefix=_REMOVED, dir=self._branch(scope))) / directory.name)
+        make_durable(self._branch(scope))
+        shutil.rmtree(removed.parent)
 
     def _bury(self, scope: Scope, directory: Path) -> None:
         """Keeps the version's policy classes, so that only callers who could see it learn that it was deleted."""
@@ -307,7 +327,7 @@ def _remove_leftovers(branch: Path) -> None:
     for pattern in (f"{_BUILDING}*", f"{_REMOVED}*"):
         for directory in branch.glob(pattern):
             shutil.rmtree(directory)
-    for temporary in branch.glob(f".{_ACTIVE}.*.tmp"):
+    for temporary in branch.glob(f".{ACTIVE_FILE}.*.tmp"):
         temporary.unlink()
 
 

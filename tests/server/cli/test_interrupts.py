@@ -32,13 +32,7 @@ _INITIALIZE = {
 
 @contextmanager
 def started(*arguments: str | Path, options: Sequence[str] = ()) -> Iterator[subprocess.Popen[str]]:
-    """The program, in a process group of its own, as a terminal starts it.
-
-    A shell that starts tests in the background lets them ignore Ctrl-C, and programs inherit that: so it is handled
-    here, because a program that is started begins with the default for each signal that is handled.
-    """
-    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+    """The program, in a process group of its own, as a terminal starts it."""
     process = subprocess.Popen(
         [sys.executable, *options, "-c", _PROGRAM, *map(str, arguments)],
         env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},

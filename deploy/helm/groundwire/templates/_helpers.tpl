@@ -64,6 +64,30 @@ capabilities: { drop: [ALL] }
   secret: { secretName: {{ .Values.milvus.secret }}, defaultMode: 0440 }
 {{- end }}
 
+{{/* A container that brings versions from object storage into the volume of the servers. */}}
+{{- define "groundwire.follow" -}}
+- name: {{ .name }}
+  image: {{ include "groundwire.image" (dict "root" .root "image" .root.Values.image) }}
+  args:
+    {{- $bound := printf "%.0f" (float64 .root.Values.follow.maxBytes) }}
+    {{- $own := list "follow" .root.Values.follow.address "--data" "/data" "--max-bytes" $bound }}
+    {{- range .root.Values.follow.repositories }}
+    {{- $own = concat $own (list "--repository" .) }}
+    {{- end }}
+    {{- toYaml (concat $own .args) | nindent 4 }}
+  {{- with .root.Values.env }}
+  env: {{- toYaml . | nindent 4 }}
+  {{- end }}
+  resources: {{- toYaml .root.Values.follow.resources | nindent 4 }}
+  securityContext: {{- include "groundwire.containerSecurity" . | nindent 4 }}
+  volumeMounts:
+    - { name: data, mountPath: /data }
+    - { name: tmp, mountPath: /tmp }
+    {{- with .root.Values.volumeMounts }}
+    {{- toYaml . | nindent 4 }}
+    {{- end }}
+{{- end }}
+
 {{- define "groundwire.dataClaim" -}}
 {{ .Values.data.existingClaim | default "groundwire-data" }}
 {{- end }}

@@ -72,13 +72,23 @@ def read_record(directory: Path) -> EncoderRecord:
     """The record in a directory that is named by its fingerprint. Raises EncoderDamagedError."""
     path = directory / RECORD_FILE
     try:
-        record = _ADAPTER.validate_json(path.read_bytes())
+        content = path.read_bytes()
     except OSError as error:
         raise EncoderDamagedError(f"{path}: {error.strerror}") from error
+    return parsed_record(content, directory.name, str(path))
+
+
+def parsed_record(content: bytes, fingerprint: str, place: str) -> EncoderRecord:
+    """The record of the model with this fingerprint, from its content; errors name `place`.
+
+    Raises EncoderDamagedError.
+    """
+    try:
+        record = _ADAPTER.validate_json(content)
     except ValidationError as error:
-        raise EncoderDamagedError(f"{path}: {error.error_count()} errors, first: {error.errors()[0]}") from error
-    if record.fingerprint != directory.name:
-        raise EncoderDamagedError(f"{path}: its content does not match the name of its directory")
+        raise EncoderDamagedError(f"{place}: {error.error_count()} errors, first: {error.errors()[0]}") from error
+    if record.fingerprint != fingerprint:
+        raise EncoderDamagedError(f"{place}: its content does not match the name of its directory")
     return record
 
 
