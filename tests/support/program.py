@@ -52,9 +52,11 @@ def start(
     )
 
 
-def run(*arguments: str | Path, environment: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:
-    """Runs `groundwire ARGUMENTS` to its end."""
-    process = start(*arguments, environment=environment)
+def run(
+    *arguments: str | Path, environment: Mapping[str, str] | None = None, constants: Mapping[str, float] = NO_CONSTANTS
+) -> subprocess.CompletedProcess[str]:
+    """Runs `groundwire ARGUMENTS` to its end; `constants` as of `start`."""
+    process = start(*arguments, environment=environment, constants=constants)
     assert process.stdout is not None
     assert process.stderr is not None
     with process.stdout, process.stderr, ThreadPoolExecutor(1) as pool:

@@ -1,7 +1,8 @@
-"""Django with its REST framework: its lists of URL patterns, its view sets, and the tables of its models."""
+"""Django with its REST framework: lists of URL patterns, view sets, the tables of models, and settings."""
 
 import re
 from collections.abc import Iterator
+from functools import cached_property
 
 from tree_sitter import Node
 
@@ -21,9 +22,12 @@ from groundwire_ingest.tree.languages.python.conventions import (
     variable_around,
     view_path,
 )
+from groundwire_ingest.tree.languages.python.declarations import is_settings_module
 from groundwire_ingest.tree.languages.python.patterns import plain_pattern, regular_pattern
 from groundwire_ingest.tree.languages.syntax import Places, Syntax
 from groundwire_ingest.tree.languages.types import head
+from groundwire_ingest.tree.names.conventions import NameConventions, SettingsModules
+from groundwire_ingest.tree.names.rules import NameRules
 
 _URL_PATTERNS = "urlpatterns"
 _LISTING = frozenset({"path", "re_path", "url"})
@@ -123,4 +127,52 @@ def tables(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[TableMappin
                 yield TableMapping(key, places.scope(node), "", f"{application(key)}_{name}", CONVENTION)
 
 
-DJANGO = Framework(languages="python", finders=(routes, tables))
+MAX_SETTINGS_FILES = 4
+"""A setting that more files than this set, all equally near to the code that reads it, leads to none of them."""
+
+
+class Settings(SettingsModules):
+    """The modules that set what Django reads."""
+
+    def __init__(self, rules: NameRules) -> None:
+        self._rules = rules
+        self._table = rules.table
+
+    def settings(self, file: int, path: str) -> tuple[int, ...]:
+        """The assignments of what is read of the object that Django makes of its settings modules."""
+        alias, _, attributes = path.partition(".")
+        item, name = self._rules.import_of(file, alias), attributes.partition(".")[0]
+        if item is None or (item.module, item.name) != ("django.conf", "settings"):
+            return ()
+        table, is_test = self._table, self._table.files[file].is_test
+        files = (other for other in self._files if is_test or not table.files[other].is_test)
+        named = (number for other in files for number in table.members(table.module_of(other), name))
+        near = table.nearest(
+            file, tuple(candidate for candidate in named if table.definitions[candidate].construct == "value")
+        )
+        return near if len(near) <= MAX_SETTINGS_FILES else ()
+
+    @cached_property
+    def _files(self) -> list[int]:
+        """The modules that set what Django reads, those that these take everything from, and those that take theirs."""
+        files = range(len(self._table.files))
+        taken = {file: set(self._wildcard_files(file)) for file in files}
+        settings_files = {
+            file for file in files if is_settings_module(item.name for item in self._table.files[file].definitions)
+        }
+        known: set[int] = set()
+        while known != settings_files:
+            known = set(settings_files)
+            settings_files |= {file for file, sources in taken.items() if not settings_files.isdisjoint(sources)}
+            settings_files |= {source for file in settings_files for source in taken[file]}
+        return sorted(settings_files)
+
+    def _wildcard_files(self, file: int) -> Iterator[int]:
+        """The files that a file imports everything from."""
+        wildcards = self._rules.wildcards_of(file)
+        for item, source in self._rules.imported(file) if wildcards else ():
+            if item in wildcards:
+                yield from map(self._table.file_of, source.numbers)
+
+
+DJANGO = Framework(languages="python", finders=(routes, tables), names=NameConventions(settings=Settings))

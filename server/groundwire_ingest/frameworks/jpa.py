@@ -1,4 +1,4 @@
-"""JPA: the tables that entities map to."""
+"""JPA: the tables that entities map to, and what repositories for entities return."""
 
 import re
 from collections.abc import Iterator
@@ -8,6 +8,8 @@ from groundwire_ingest.tree.framework_facts import TableMapping
 from groundwire_ingest.tree.languages.java.annotations import annotations, strings
 from groundwire_ingest.tree.languages.nodes import Nodes, text_of
 from groundwire_ingest.tree.languages.syntax import Places, Syntax
+from groundwire_ingest.tree.languages.types import arguments
+from groundwire_ingest.tree.names.conventions import NameConventions
 
 CONVENTION_CONFIDENCE = 0.8
 """An entity's table has its name, in small letters with underscores under Spring, by default."""
@@ -31,4 +33,20 @@ def tables(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[TableMappin
             yield TableMapping(key, scope, "", "_".join(_WORDS.split(name)).lower(), CONVENTION_CONFIDENCE)
 
 
-JPA = Framework(languages="java", finders=(tables,))
+# Methods of repositories for entities: those that give one, and those that give several.
+_OF_ENTITY = frozenset(
+    """findById getById getOne getReferenceById findOne findFirst save saveAndFlush persist merge insert find
+    findByIdOptional""".split()
+)
+_OF_ENTITIES = frozenset("findAll findAllById saveAll saveAllAndFlush list listAll streamAll".split())
+
+
+def repository_result(method: str, base: str) -> str:
+    """The entity type of a repository or service: its first type argument."""
+    entity = next(iter(arguments(base)), "")
+    if not entity or method not in _OF_ENTITY | _OF_ENTITIES:
+        return ""
+    return f"Array<{entity}>" if method in _OF_ENTITIES else f"Optional<{entity}>"
+
+
+JPA = Framework(languages="java", finders=(tables,), names=NameConventions(inherited_result=repository_result))

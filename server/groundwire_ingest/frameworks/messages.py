@@ -1,4 +1,4 @@
-"""Messages that are sent and handled under a name, in any language: `emit("user.created")`, `@OnEvent("...")`."""
+"""Messages: sent and handled under a name, `emit("user.created")`, and the base types of what handles them."""
 
 import re
 from collections.abc import Iterator
@@ -10,6 +10,7 @@ from groundwire_ingest.tree.framework_facts import Topic
 from groundwire_ingest.tree.languages.nodes import Nodes, given_in
 from groundwire_ingest.tree.languages.strings import string_value
 from groundwire_ingest.tree.languages.syntax import Places, Syntax
+from groundwire_ingest.tree.names.conventions import NameConventions
 
 _SENDS = re.compile(
     r"(?:emit|publish|send|dispatch|broadcast|trigger|produce|enqueue|fire|raise|notify|invoke)\w*", re.IGNORECASE
@@ -64,4 +65,17 @@ def _topic(
     yield Topic(places.key(node), scope, name, path, handles, handler, node.start_point.row + 1)
 
 
-MESSAGES = Framework(finders=(topics,))
+MESSAGES = Framework(
+    finders=(topics,),
+    # Of MediatR, MassTransit, NServiceBus, Rebus, Wolverine, Brighter, Darker, EasyNetQ and Spring, and the names that
+    # code gives its own.
+    names=NameConventions(
+        handlers="""RequestHandler RequestHandlerAsync NotificationHandler StreamRequestHandler StreamQueryHandler
+        StreamCommandHandler RequestExceptionHandler RequestPreProcessor RequestPostProcessor Consumer JobConsumer
+        MessageConsumer ConsumeMessage Consume ConsumeAsync HandleMessages AmStartedByMessages HandleTimeouts
+        HandleSagaNotFound InitiatedBy Orchestrates Observes MessageHandler CommandHandler CommandHandlerAsync
+        QueryHandler QueryHandlerAsync EventHandler EventHandlerAsync DomainEventHandler IntegrationEventHandler
+        DomainEventNotificationHandler DomainNotificationHandler Handle HandleEvent HandleCommand HandleQuery
+        DistributedEventHandler LocalEventHandler ApplicationListener TransactionalApplicationListener"""
+    ),
+)

@@ -137,4 +137,6 @@ def _constants(syntax: Syntax, nodes: Nodes) -> Iterator[tuple[str, str]]:
                 yield text_of(variable.child_by_field_name("name")), string_value(syntax, value)
 
 
-SPRING = Framework(languages="java", finders=(routes, clients, views))
+SPRING = Framework(
+    languages="java", finders=(routes, clients, views), service_name="spring.application.name", placeholders=".java .kt"
+)

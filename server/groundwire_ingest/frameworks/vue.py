@@ -14,6 +14,7 @@ from groundwire_ingest.tree.as_code.component import (
 )
 from groundwire_ingest.tree.facts import CodeAnalysis, Reference
 from groundwire_ingest.tree.files.markup.expressions import names_in
+from groundwire_ingest.tree.files.markup.templates import read_component
 from groundwire_ingest.tree.model import SourceFile
 
 
@@ -51,5 +52,6 @@ def _component_name(tag: str) -> str:
 
 
 VUE = Framework(
-    languages="typescript javascript", components=ComponentForm(".vue .svelte .astro", script_file, script_code)
+    languages="typescript javascript",
+    components=ComponentForm("vue svelte astro", ".vue .svelte .astro", read_component, script_file, script_code),
 )

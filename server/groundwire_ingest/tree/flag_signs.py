@@ -2,8 +2,11 @@
 
 import re
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import PurePosixPath
 
+from groundwire_ingest.frameworks.registry import TEST_MODULES, TEST_PACKAGES
+from groundwire_ingest.records import SourceNode
 from groundwire_ingest.tree.files.facts import ProjectFacts
 
 _HEAD_CHARACTERS = 2000
@@ -17,13 +20,6 @@ _TEST_FILE = re.compile(
     r"test_.+\.pyi?|.+_test\.(?:py|go|rb|cc|cpp|c|dart|exs)|conftest\.py|.+\.(?:test|spec|cy|e2e|e2e-spec)\.[cm]?[jt]sx?"
     r"|.+_spec\.rb|\w+(?:Tests?|IT|Spec)\.(?:java|kt|cs|php|scala|swift)"
 )
-_TEST_FRAMEWORKS = frozenset(
-    """xunit nunit microsoft.visualstudio.testtools moq nsubstitute fluentassertions shouldly pytest unittest nose
-    vitest @jest/globals jest mocha chai @playwright/test cypress supertest org.junit junit org.testng org.mockito
-    testing github.com/stretchr/testify go.uber.org/mock github.com/golang/mock phpunit kotlin.test io.kotest
-    @testing-library/react""".split()
-)
-_TEST_PACKAGE = re.compile(r"Microsoft\.NET\.Test\.Sdk|xunit\b|NUnit\b|MSTest\b", re.IGNORECASE)
 _GENERATED_FILE = re.compile(
     r".+\.(?:g|g\.i|designer|generated|gen)\.(?:cs|vb|ts|js|go|dart)|.+_pb2(?:_grpc)?\.pyi?|.+\.pb(?:\.gw)?\.(?:go|cc|h)"
     r"|zz_generated.+|.+_(?:pb|grpc_pb|pb_service)\.(?:js|d\.ts)|.+\.min\.(?:js|css)|.+ModelSnapshot\.cs",
@@ -58,11 +54,16 @@ class FlagSigns:
             return True
         return any("/".join(folders[:depth]) in self.test_folders for depth in range(1, len(folders) + 1))
 
+    def marked(self, node: SourceNode) -> SourceNode:
+        """A node of a file that has been read, with the flags of the file as far as they are known."""
+        is_test, is_generated = self.is_test(node.path), node.path in self.generated
+        return replace(node, is_test=is_test, is_generated=is_generated) if is_test or is_generated else node
+
 
 def is_test_project(project: ProjectFacts) -> bool:
     """True if an MSBuild project states that it is a test project, or uses a test SDK."""
     says_so = any(name == "IsTestProject" and value.strip().lower() == "true" for name, value in project.properties)
-    return says_so or any(map(_TEST_PACKAGE.match, project.packages))
+    return says_so or any(pattern.match(package) for pattern in TEST_PACKAGES for package in project.packages)
 
 
 def is_generated(path: str, text: str) -> bool:
@@ -75,7 +76,7 @@ def _is_test_framework(module: str) -> bool:
     """True if an import is of a test framework or of a module in one."""
     name = module.lower()
     while name:
-        if name in _TEST_FRAMEWORKS:
+        if name in TEST_MODULES:
             return True
         name = name[: max(name.rfind("."), name.rfind("/"), 0)]
     return False

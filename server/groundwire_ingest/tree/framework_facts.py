@@ -98,7 +98,7 @@ class Topic:
 
 @dataclass(frozen=True, slots=True)
 class TemplateView:
-    """A class that templates use: a component, a directive or a pipe of Angular, definition `scope`.
+    """A class that templates use: a component, a directive or a pipe, definition `scope`.
 
     `selectors` are the elements that stand for it, such as `app-card`, attributes in brackets, and a pipe behind `|`.
     `template` is the path of the file with its own template, empty if it has none. `used_selectors` are those in a
@@ -119,6 +119,17 @@ class TableMapping:
     scope: int
     entity: str
     table: str
+    confidence: float
+
+
+@dataclass(frozen=True, slots=True)
+class EntityUse:
+    """Code in node `from_key` reads or, if it `writes`, changes entities of the type in node `entity_key`."""
+
+    from_key: str
+    entity_key: str
+    line: int
+    writes: bool
     confidence: float
 
 

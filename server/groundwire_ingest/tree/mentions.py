@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 
+from groundwire_ingest.frameworks.registry import PLACEHOLDER_SUFFIXES
 from groundwire_ingest.records import SourceEdge
 from groundwire_ingest.tree.facts import Reference
 from groundwire_ingest.tree.files.paths import TreePaths
@@ -24,9 +25,8 @@ _TEMPLATE_SUFFIXES = (
 _KEY = re.compile(r"[A-Za-z](?:[\w-]*+(?:[:.][A-Za-z][\w-]*+){1,7}|(?>[\w-]*?__[A-Za-z])[\w-]*+)")
 _VARIABLE = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+")
 _ENVIRONMENT = re.compile(r"(?:process|import\.meta|Deno|Bun)\.env\.[A-Z][A-Z0-9_]*")
-# `${orders.queue}` and `${orders.queue:none}` of Spring, and the files in which strings have them.
+# `${orders.queue}` and `${orders.queue:none}`.
 _PLACEHOLDER = re.compile(r"\$\{([\w.-]{1,200})(?::[^{}]*)?\}")
-_WITH_PLACEHOLDERS = (".java", ".kt")
 _SEPARATOR = re.compile(r":|\.|__")
 
 
@@ -46,7 +46,7 @@ class Mentions:
             if _PATH.fullmatch(text) and re.split(r"[/\\]", text)[-1].lower() in self._names:
                 self._files.append((path, literal))
                 continue
-            placeholders = _PLACEHOLDER.findall(text) if path.endswith(_WITH_PLACEHOLDERS) else []
+            placeholders = _PLACEHOLDER.findall(text) if path.endswith(PLACEHOLDER_SUFFIXES) else []
             for key in placeholders:
                 self._note(path, joined(key.lower().split(".")), literal.from_key, literal.line)
             if not placeholders:

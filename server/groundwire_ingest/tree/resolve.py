@@ -23,21 +23,22 @@ of its files whose types and functions the importing file names.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from groundwire_index.ends.ends import Ends
 from groundwire_index.ends.messages import MessageHandler, MessageUse
 from groundwire_index.ends.requests import Served
-from groundwire_ingest.records import SourceEdge
+from groundwire_ingest.frameworks.registry import frameworks_of
+from groundwire_ingest.records import LateFacts, SourceEdge
 from groundwire_ingest.tree.code_languages import CODE_LANGUAGES
 from groundwire_ingest.tree.facts import CodeFacts
-from groundwire_ingest.tree.framework_facts import Page
+from groundwire_ingest.tree.framework_facts import EntityUse, Page
 from groundwire_ingest.tree.model import EntityMapping
+from groundwire_ingest.tree.names.conventions import FrameworkNames
 from groundwire_ingest.tree.names.family import FamilyEdges, ImplementedMember
 from groundwire_ingest.tree.names.rules import NameRules, TreeLayout
-from groundwire_ingest.tree.names.runtime.entities import EntityUse
 from groundwire_ingest.tree.names.runtime.requests import TreeRequests
 from groundwire_ingest.tree.names.runtime.texts import ResolvedText
 from groundwire_ingest.tree.names.table import SymbolTable
@@ -87,7 +88,10 @@ def resolve(
     handlers: list[MessageHandler] = []
     messages: list[MessageUse] = []
     for names in dict.fromkeys(language.names for language in CODE_LANGUAGES.values()):
-        family = FamilyEdges(names(SymbolTable(families[names]), layout))
+        languages = [language.name for language in CODE_LANGUAGES.values() if language.names is names]
+        frameworks = frameworks_of(*languages)
+        rules = names(SymbolTable(families[names]), layout)
+        family = FamilyEdges(rules, FrameworkNames([item.names for item in frameworks], rules))
         for item in family.edges():
             if isinstance(item, EntityMapping):
                 mappings.append(item)
@@ -99,9 +103,21 @@ def resolve(
         messages.extend(family.messages())
         if has_sql:
             texts.extend(family.texts())
-            entity_uses.extend(family.entity_uses())
+            for framework in frameworks:
+                if framework.entity_uses is not None:
+                    entity_uses.extend(framework.entity_uses(family.lookup))
     requests = TreeRequests(served, services)
     edges.extend(edge for facts in by_path for edge in requests.edges(facts))
     edges.extend(edge for page in pages for edge in requests.page_edges(page))
     ends = Ends(tuple(served), dict(services), tuple(requests.ends), tuple(handlers), tuple(messages))
     return Resolution(tuple(edges), tuple(mappings), implemented, tuple(texts), tuple(entity_uses), ends)
+
+
+def implementing_facts(
+    implemented: Mapping[str, Sequence[ImplementedMember]], may_name: Callable[[str], Callable[[str], bool]]
+) -> Iterator[LateFacts]:
+    """What members implement or override; `may_name` says of a node which others it may name, by their keys."""
+    for key, members in implemented.items():
+        symbols = sorted({item.name for item in members if may_name(key)(item.key)})
+        if symbols:
+            yield LateFacts(key, f"implements {', '.join(symbols)}")

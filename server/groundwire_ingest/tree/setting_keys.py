@@ -6,6 +6,7 @@ from operator import itemgetter
 from pathlib import PurePosixPath
 
 from groundwire_index.ends.nearest import nearest
+from groundwire_ingest.frameworks.registry import SERVICE_NAMES
 from groundwire_ingest.tree.files.facts import Setting
 from groundwire_ingest.tree.folders import folder_of, folders_above
 
@@ -13,7 +14,6 @@ BETWEEN = "\0"
 """Stands between the names in a key."""
 CONNECTIONS = "connectionstrings"
 
-_APPLICATION_NAME = ("spring", "application", "name")
 _SOURCES = "/src/"
 
 Holder = tuple[str, str]
@@ -40,12 +40,12 @@ class SettingKeys:
                 self._sections[joined(names[:length])][path, node] = None
             if names[0] == CONNECTIONS and len(names) == 2:
                 self._holders[names[1]][path, node] = None
-            if tuple(names) == _APPLICATION_NAME and setting.value:
+            if ".".join(names) in SERVICE_NAMES and setting.value:
                 self._services.setdefault(_module_of(path), setting.value.strip("\"' "))
 
     @property
     def services(self) -> dict[str, str]:
-        """The names that services give themselves by `spring.application.name`, by the folders of their modules."""
+        """The names that services give themselves, by the folders of their modules."""
         return self._services
 
     def __contains__(self, key: str) -> bool:

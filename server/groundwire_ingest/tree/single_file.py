@@ -6,13 +6,14 @@ Workers read files with these functions, so all of it can be pickled.
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import TypeAlias
 
+from groundwire_ingest.frameworks.registry import COMPONENT_READERS
 from groundwire_ingest.records import SkippedFile
 from groundwire_ingest.tree.as_code.component import Component, split_component
 from groundwire_ingest.tree.chunk_writer import ChunkClass
-from groundwire_ingest.tree.code_languages import CODE_LANGUAGES
+from groundwire_ingest.tree.code_languages import CODE_LANGUAGES, code_reader, module_file
 from groundwire_ingest.tree.decoding import read_source
 from groundwire_ingest.tree.deploy import DeployAnalysis, deploy_analysis
 from groundwire_ingest.tree.facts import CodeAnalysis
@@ -21,8 +22,7 @@ from groundwire_ingest.tree.files.facts import ComponentFacts
 from groundwire_ingest.tree.files.json_file import read_json
 from groundwire_ingest.tree.files.languages import PLAIN_TEXT
 from groundwire_ingest.tree.files.line_files import read_http, read_ini, read_make, read_shell, read_toml
-from groundwire_ingest.tree.files.markup.razor import read_razor
-from groundwire_ingest.tree.files.markup.templates import read_component, read_template
+from groundwire_ingest.tree.files.markup.templates import read_template
 from groundwire_ingest.tree.files.msbuild import read_msbuild, read_solution
 from groundwire_ingest.tree.files.prose import read_asciidoc, read_restructured_text, read_style, read_table, read_text
 from groundwire_ingest.tree.files.proto import read_proto
@@ -33,10 +33,8 @@ from groundwire_ingest.tree.files.yaml_file import read_yaml
 from groundwire_ingest.tree.flag_signs import is_generated
 from groundwire_ingest.tree.languages.c.cpp import is_cpp
 from groundwire_ingest.tree.languages.code_reader import CodeReader
-from groundwire_ingest.tree.languages.go.go_syntax import module_path
+from groundwire_ingest.tree.languages.module_files import ModuleFile
 from groundwire_ingest.tree.languages.prisma import PrismaReader
-from groundwire_ingest.tree.languages.rust.rust_syntax import crate_name
-from groundwire_ingest.tree.languages.typescript.projects import ScriptProject, is_project_file, script_project
 from groundwire_ingest.tree.languages.typescript.typescript_syntax import TsxSyntax
 from groundwire_ingest.tree.markdown import markdown_analysis
 from groundwire_ingest.tree.model import FileAnalysis, SourceFile
@@ -58,8 +56,7 @@ FILE_READERS: Mapping[str, Callable[[SourceFile], FileReading]] = {
     "shell": read_shell,
     "make": read_make,
     "http": read_http,
-    "razor": read_razor,
-    **dict.fromkeys(("vue", "svelte", "astro"), read_component),
+    **COMPONENT_READERS,
     "html": read_template,
     "css": read_style,
     "restructuredtext": read_restructured_text,
@@ -84,7 +81,7 @@ Content: TypeAlias = CodeAnalysis | OtherFile | SqlFile | FileAnalysis
 
 @dataclass(frozen=True, slots=True)
 class FileReport:
-    """One file as read. `module` is the path or name that a go.mod or a Cargo.toml gives, `project` a script project's.
+    """One file as read. `module_file` is what it states about where modules are.
 
     `content` is a FileAnalysis for files that hold nothing which other files could lead to. `notes` say how the file
     was decoded. `text` is that of the file, empty if it could not be read.
@@ -92,8 +89,7 @@ class FileReport:
 
     content: Content
     is_generated: bool = False
-    module: str = ""
-    project: ScriptProject | None = None
+    module_file: ModuleFile | None = None
     notes: tuple[SkippedFile, ...] = ()
     text: str = ""
 
@@ -103,14 +99,8 @@ def read_file(root: Path, item: ListedFile) -> FileReport:
     file = read_source(root, item)
     if isinstance(file, SkippedFile):
         return FileReport(FileAnalysis(skipped=(file,)))
-    module = crate_name(file.text) if PurePosixPath(file.path).name == "Cargo.toml" else ""
     return FileReport(
-        _content(file),
-        is_generated(file.path, file.text),
-        module_path(file.text) if file.language == "gomod" else module,
-        script_project(file.path, file.text) if is_project_file(file.path) else None,
-        file.notes,
-        file.text,
+        _content(file), is_generated(file.path, file.text), module_file(file.path, file.text), file.notes, file.text
     )
 
 
@@ -135,7 +125,7 @@ def read_code(file: SourceFile) -> CodeAnalysis:
 
 @cache
 def _reader(language: str) -> CodeReader | PrismaReader:
-    return CodeReader(TsxSyntax()) if language == "tsx" else CODE_LANGUAGES[language].reader()
+    return code_reader(TsxSyntax) if language == "tsx" else CODE_LANGUAGES[language].reader()
 
 
 def _content(file: SourceFile) -> Content:

@@ -1,30 +1,24 @@
 """A folder of source code as a source of nodes and edges."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from groundwire_index.nodes.node import NodeAccess
-from groundwire_ingest.records import (
-    DerivedNames,
-    FileText,
-    SkippedFile,
-    SourceEdge,
-    SourceNode,
-    SourceRecord,
-    UnusedPattern,
-)
+from groundwire_ingest.records import DerivedNames, FileText, SkippedFile, SourceRecord, UnusedPattern
 from groundwire_ingest.scip.indexes import CompilerIndexes
 from groundwire_ingest.tree.access_rules import AccessRule, AccessRules
 from groundwire_ingest.tree.code_languages import CODE_LANGUAGES
+from groundwire_ingest.tree.component_code import read_components
+from groundwire_ingest.tree.declaring import DeclaredTree, declare, late_component_facts
 from groundwire_ingest.tree.deploy import DeployAnalysis
-from groundwire_ingest.tree.folders import folder_of
+from groundwire_ingest.tree.file_facts import FileFacts
 from groundwire_ingest.tree.ignore import Exclusions
-from groundwire_ingest.tree.model import FileAnalysis
+from groundwire_ingest.tree.joining import join_tree
+from groundwire_ingest.tree.model import FileAnalysis, TreeEdges
 from groundwire_ingest.tree.read_before import ReadBefore
-from groundwire_ingest.tree.reading import TreeReading, is_project
-from groundwire_ingest.tree.services.catalog import ServiceCatalog
-from groundwire_ingest.tree.single_file import read_deployment, read_file
+from groundwire_ingest.tree.reading import Signs, code_of_component, deployment_facts, is_project, read_report
+from groundwire_ingest.tree.resolve import Resolution, implementing_facts, resolve
+from groundwire_ingest.tree.single_file import FileReport, read_deployment, read_file
+from groundwire_ingest.tree.stated_nodes import NodeStatements, TreeServices
 from groundwire_ingest.tree.walk import ListedFile, list_tree
 from groundwire_ingest.workers import GivenUp, Workers
 
@@ -77,6 +71,23 @@ class TreeSource:
             yield from self._read(workers)
 
     def _read(self, workers: Workers) -> Iterator[SourceRecord]:
+        """The passes, in their order; each yields records, and gives what the next ones need of the files."""
+        files, compiled = yield from self._listed()
+        paths = tuple(item.path for item in files)
+        signs = Signs.of_tree(paths, self._access.demand_of)
+        deployments = self._deployments(files, workers)
+        services = TreeServices(self._access, deployments, files)
+        stating = NodeStatements(self._access, services, signs.flags)
+        read = yield from self._files_read(files, deployments, signs, stating, compiled, workers)
+        read_late = yield from self._components_read(read, signs, stating, workers)
+        tree = declare(paths, (*read, *read_late), signs)
+        resolution = resolve(tree.all_code, tree.layout, tree.pages, tree.services, has_sql=not tree.catalog.is_empty)
+        edges = yield from join_tree(tree, resolution, workers)
+        edges.add(services.edges())
+        yield from self._written(tree, resolution, edges, compiled, workers)
+
+    def _listed(self) -> Generator[SourceRecord, None, tuple[list[ListedFile], CompilerIndexes]]:
+        """Yields what is not read, and returns the files to read, and the indexes of compilers among them."""
         listed = list_tree(self._root, self._exclusions)
         self._access.decide(item.path for item in listed)
         yield DerivedNames()
@@ -86,33 +97,58 @@ class TreeSource:
         compiled = CompilerIndexes(self._root, (item.path for item in files if item.language == "scip"))
         files = [item for item in files if item.language != "scip"]
         self.file_count = len(files)
-        reading = TreeReading((item.path for item in files), self._access.demand_of)
-        deployments = self._deployments(files, workers)
-        services = _Services(self._access, deployments, files)
-        for item, analysis in self._analyses(files, deployments, reading, workers):
-            reading.keep(item.path, analysis)
+        return files, compiled
+
+    def _files_read(
+        self,
+        files: Sequence[ListedFile],
+        deployments: Mapping[str, DeployAnalysis],
+        signs: Signs,
+        stating: NodeStatements,
+        compiled: CompilerIndexes,
+        workers: Workers,
+    ) -> Generator[SourceRecord, None, list[FileFacts]]:
+        """Yields the nodes of the files, projects first and code last, and returns what is kept of each."""
+        kept: list[FileFacts] = []
+        ordered = sorted(files, key=lambda item: (item.language in CODE_LANGUAGES, not is_project(item.path)))
+        others = [item for item in ordered if item.path not in deployments]
+        reports = self._files.map(read_file, self._root, others, workers)
+        for item in ordered:
+            if item.path in deployments:
+                analysis = deployments[item.path].file
+                facts = deployment_facts(item.path, deployments[item.path])
+            else:
+                report = next(reports)
+                given = FileReport(_not_read(item, report)) if isinstance(report, GivenUp) else report
+                analysis, facts = read_report(item.path, given, signs)
+            kept.append(facts)
             compiled.keep(item, analysis.nodes)
-            yield from self._stated(analysis.nodes, services, reading)
+            yield from stating.stated(analysis.nodes)
             if analysis.nodes:
                 yield FileText(item.path, analysis.text)
             yield from analysis.skipped
             self.files_read += 1
-        for code in reading.component_code(self._access.may_read, workers):
-            yield from self._stated(code.nodes, services, reading)
-            yield from code.skipped
-        reading.resolve_names()
-        yield from reading.read_statements(workers)
-        map_ = reading.resolved()
-        map_.edges.add(services.edges())
-        yield from map_.late_facts(self._access.may_name)
-        yield from compiled.join(map_.edges.sorted(), map_.facts, workers)
-        yield map_.ends
+        return kept
 
-    def _stated(self, nodes: Iterable[SourceNode], services: "_Services", reading: TreeReading) -> Iterator[SourceNode]:
-        """The nodes of a file with what its path decides."""
-        for node in nodes:
-            self._access.keep(node)
-            yield self._access.stated(reading.marked(services.named(node)))
+    def _components_read(
+        self, files: Sequence[FileFacts], signs: Signs, stating: NodeStatements, workers: Workers
+    ) -> Generator[SourceRecord, None, list[FileFacts]]:
+        """Yields the nodes of the code in files of markup, and returns what is kept of each."""
+        kept: list[FileFacts] = []
+        for code in read_components(files, self._access.may_read, workers):
+            kept.append(code_of_component(code, signs))
+            yield from stating.stated(code.nodes)
+            yield from code.skipped
+        return kept
+
+    def _written(
+        self, tree: DeclaredTree, resolution: Resolution, edges: TreeEdges, compiled: CompilerIndexes, workers: Workers
+    ) -> Iterator[SourceRecord]:
+        """What is known of nodes since they were yielded, and all edges."""
+        yield from implementing_facts(resolution.implemented, self._access.may_name)
+        yield from late_component_facts(tree)
+        yield from compiled.join(edges.sorted(), tree.code, workers)
+        yield resolution.ends
 
     def _deployments(self, files: Iterable[ListedFile], workers: Workers) -> dict[str, DeployAnalysis]:
         """The analyses of deployment files, by path; a YAML file that deploys nothing is read with the other files."""
@@ -124,54 +160,6 @@ class TreeSource:
             if analysis is not None
         }
 
-    def _analyses(
-        self,
-        files: Iterable[ListedFile],
-        deployments: Mapping[str, DeployAnalysis],
-        reading: TreeReading,
-        workers: Workers,
-    ) -> Iterator[tuple[ListedFile, FileAnalysis]]:
-        """Every file with what it gives by itself, projects first and code last."""
-        ordered = sorted(files, key=lambda item: (item.language in CODE_LANGUAGES, not is_project(item.path)))
-        others = [item for item in ordered if item.path not in deployments]
-        reports = self._files.map(read_file, self._root, others, workers)
-        for item in ordered:
-            if item.path in deployments:
-                deployment = deployments[item.path]
-                reading.refer(item.path, deployment.references, deployment.keys)
-                yield item, deployment.file
-                continue
-            report = next(reports)
-            if isinstance(report, GivenUp):
-                yield item, _not_read(item, report)
-            else:
-                yield item, replace(reading.add(item, report), text=report.text)
-
 
 def _not_read(item: ListedFile, given_up: GivenUp) -> FileAnalysis:
     return FileAnalysis(skipped=(SkippedFile(item.path, given_up.why),))
-
-
-class _Services:
-    """The services of a tree: one catalogue for each demand, from the files that callers who meet it may see."""
-
-    def __init__(
-        self, access: AccessRules, deployments: Mapping[str, DeployAnalysis], files: Iterable[ListedFile]
-    ) -> None:
-        self._access = access
-        self._parts = [part for deployment in deployments.values() for part in deployment.parts]
-        self._dockerfiles = [item.path for item in files if item.language == "dockerfile"]
-        self._known: dict[NodeAccess, ServiceCatalog] = {}
-
-    def named(self, node: SourceNode) -> SourceNode:
-        demand = self._access.demand_of(node.path)
-        if demand not in self._known:
-            known = self._access.may_read(node.path)
-            self._known[demand] = ServiceCatalog(
-                (part for part in self._parts if known(part.path)), map(folder_of, filter(known, self._dockerfiles))
-            )
-        return self._known[demand].named(node)
-
-    def edges(self) -> Iterator[SourceEdge]:
-        """Who may not see an edge's ends does not see the edge."""
-        return ServiceCatalog(self._parts, map(folder_of, self._dockerfiles)).edges()

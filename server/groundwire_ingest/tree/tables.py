@@ -10,10 +10,9 @@ from groundwire_index.ends.nearest import nearest
 from groundwire_ingest.records import SourceEdge
 from groundwire_ingest.tree.facts import CodeFacts
 from groundwire_ingest.tree.folders import path_in
-from groundwire_ingest.tree.framework_facts import TableChange
+from groundwire_ingest.tree.framework_facts import EntityUse, TableChange
 from groundwire_ingest.tree.literals import literal_edges
 from groundwire_ingest.tree.model import EntityMapping, StringLiteral
-from groundwire_ingest.tree.names.runtime.entities import EntityUse
 from groundwire_ingest.tree.sql.catalog import SqlCatalog, unique_edges
 from groundwire_ingest.tree.sql.definitions import ObjectType
 from groundwire_ingest.tree.sql.object_names import Relation, parse_name

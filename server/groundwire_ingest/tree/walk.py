@@ -29,12 +29,8 @@ _SHEBANG = re.compile(
     rb"#![ \t]*(?:[\w./-]*/)?(?:env[ \t]+(?:-\S*[ \t]+|\w+=\S*[ \t]+)*)?([A-Za-z]+(?:-node)?)[\d.]*(?=\s|$)"
 )
 _LANGUAGE_OF_INTERPRETER = {
-    **dict.fromkeys(("python", "pypy"), "python"),
+    **{name: language.name for language in CODE_LANGUAGES.values() for name in language.interpreters},
     **dict.fromkeys(("sh", "bash", "zsh", "ksh", "dash", "ash", "bats"), "shell"),
-    **dict.fromkeys(("node", "nodejs", "bun"), "javascript"),
-    **dict.fromkeys(("deno", "ts-node", "tsx"), "typescript"),
-    "ruby": "ruby",
-    "php": "php",
     "pwsh": "powershell",
     "make": "make",
 }

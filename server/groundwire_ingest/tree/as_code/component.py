@@ -42,6 +42,7 @@ class Component:
 class ComponentCode:
     """The result of reading a component's code: nodes with their Contains edges, facts, and the unreadable parts."""
 
+    path: str
     nodes: tuple[SourceNode, ...]
     edges: tuple[SourceEdge, ...] = ()
     facts: CodeFacts | None = None
@@ -73,7 +74,8 @@ def split_component(file: SourceFile, reading: FileReading, facts: ComponentFact
 def unread_code(component: Component, why: str = "") -> ComponentCode:
     """The whole code blocks as written, for code that cannot be parsed, or not be read for `why`."""
     skipped = (SkippedFile(component.path, f"the code in it {why}"),) if why else ()
-    return ComponentCode(component.code_nodes, tuple(_contained(component, component.code_nodes)), skipped=skipped)
+    nodes = component.code_nodes
+    return ComponentCode(component.path, nodes, tuple(_contained(component, nodes)), skipped=skipped)
 
 
 def component_code(
@@ -94,7 +96,7 @@ def component_code(
     )
     contained = {edge.to_key for edge in inside}
     outer = _contained(component, [node for node in named if node.key not in contained])
-    return ComponentCode(named, (*inside, *outer), _rekeyed(facts, component, kept))
+    return ComponentCode(component.path, named, (*inside, *outer), _rekeyed(facts, component, kept))
 
 
 def _contained(component: Component, nodes: Iterable[SourceNode]) -> Iterator[SourceEdge]:

@@ -12,20 +12,22 @@ from operator import attrgetter
 from groundwire_index.ends.nearest import nearest
 from groundwire_ingest.tree.facts import CodeFacts, Definition, Trait
 from groundwire_ingest.tree.files.facts import ProtoFacts, ProtoService
+from groundwire_ingest.tree.folders import folder_of
+from groundwire_ingest.tree.languages.go.go_modules import GoModule
 
 _ABSTRACT: frozenset[Trait] = frozenset({"abstract"})
 _SATISFIED: frozenset[Trait] = frozenset({"abstract", "interface", "structural"})
 
 
 def with_generated(
-    protos: Iterable[ProtoFacts], code: Sequence[CodeFacts], go_modules: Mapping[str, str]
+    protos: Iterable[ProtoFacts], code: Sequence[CodeFacts], go_modules: Mapping[str, GoModule]
 ) -> tuple[CodeFacts, ...]:
     """The facts of a tree's code, and what is generated from its .proto files, by language and path.
 
     If the tree has the generated code, these facts are attached to it. Of several .proto files of the name, the one
     whose path shares the most folders is used. Otherwise C# and Java find generated names by namespace or package, and
     Python by the module next to the .proto file. Go finds them in packages that code imports from the tree's own
-    modules and that have no file (`go_modules` has the module path of each folder with a go.mod).
+    modules and that have no file (`go_modules` has what each go.mod states).
     """
     packages = _absent_go_packages(code, go_modules)
     facts = {(item.language, item.path): item for item in code}
@@ -142,12 +144,13 @@ def _without_connect(folder: str) -> str:
     return outer if name.endswith("connect") and outer else folder
 
 
-def _absent_go_packages(code: Iterable[CodeFacts], modules: Mapping[str, str]) -> dict[str, str]:
+def _absent_go_packages(code: Iterable[CodeFacts], modules: Mapping[str, GoModule]) -> dict[str, str]:
     """The packages of the tree's Go modules that code imports and no file of the tree is in: folders by import path."""
     files = [item for item in code if item.language == "go"]
     present = {item.path.rpartition("/")[0] for item in files}
     imported = sorted({name.module for item in files for name in item.imports})
-    longest_first = sorted(modules.items(), key=lambda item: (-len(item[1]), item[0]))
+    import_paths = ((folder_of(path), module.import_path) for path, module in modules.items())
+    longest_first = sorted(import_paths, key=lambda item: (-len(item[1]), item[0]))
     folder_of_path: dict[str, str] = {}
     for path in imported:
         for root, module in longest_first:

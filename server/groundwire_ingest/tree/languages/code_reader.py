@@ -9,11 +9,9 @@ from typing import TypeVar
 from tree_sitter import Node, Parser
 
 from groundwire_index.ends.requests import Request
-from groundwire_ingest.frameworks.framework import Finding
-from groundwire_ingest.frameworks.registry import frameworks_of
 from groundwire_ingest.records import SkippedFile
 from groundwire_ingest.tree.chunking import lines_of
-from groundwire_ingest.tree.facts import Call, CodeAnalysis, CodeFacts, Import, Reference
+from groundwire_ingest.tree.facts import Binding, Call, CodeAnalysis, CodeFacts, Import, Reference
 from groundwire_ingest.tree.framework_facts import (
     Mount,
     Registration,
@@ -26,6 +24,7 @@ from groundwire_ingest.tree.framework_facts import (
 from groundwire_ingest.tree.languages.assembly import contains_edges, nodes_of, row_places
 from groundwire_ingest.tree.languages.chunks import ChunkCutter
 from groundwire_ingest.tree.languages.field_values import field_values
+from groundwire_ingest.tree.languages.findings import Finder, Finding
 from groundwire_ingest.tree.languages.nodes import Nodes, collect, line_of
 from groundwire_ingest.tree.languages.notices import notice_rows
 from groundwire_ingest.tree.languages.outline import Declared, ParsedFile, outline
@@ -54,10 +53,11 @@ _PIECE_BYTES = 1 << 10
 class CodeReader:
     """Reads the files of one language. Holds a parser, so a reader serves one thread at a time."""
 
-    def __init__(self, syntax: Syntax) -> None:
+    def __init__(self, syntax: Syntax, finders: Sequence[Finder]) -> None:
+        """`finders` are those of frameworks; facts come in their order."""
         self._syntax = syntax
+        self._finders = finders
         self._parser = Parser(syntax.grammar)
-        self._frameworks = frameworks_of(syntax.language)
 
     def read(self, file: SourceFile) -> CodeAnalysis:
         """The analysis of a file that is not blank; without nodes or facts when most of it cannot be parsed.
@@ -83,8 +83,7 @@ class CodeReader:
         nodes = tuple(nodes_of(parsed, chunks, places.definitions))
         edges = tuple(contains_edges(nodes, chunks, places.definitions))
         nodes_by_type = collect(root)
-        finders = (find for framework in self._frameworks for find in framework.finders)
-        findings = [finding for find in finders for finding in find(syntax, nodes_by_type, places)]
+        findings = [finding for find in self._finders for finding in find(syntax, nodes_by_type, places)]
         routes, mounts, stated = _of(Route, findings), _of(Mount, findings), _of(Request, findings)
         lines_taken = {item.line for item in routes} | {item.line for item in mounts}
         lines_taken |= {item.line for item in stated if item.service}
@@ -93,7 +92,7 @@ class CodeReader:
             language=file.language,
             definitions=places.definitions,
             imports=(*syntax.imports(nodes_by_type), *_of(Import, findings)),
-            bindings=tuple(syntax.bindings(nodes_by_type, places)),
+            bindings=(*_of(Binding, findings), *syntax.bindings(nodes_by_type, places)),
             calls=(*_calls(syntax, nodes_by_type, places), *syntax.implied_calls(nodes_by_type, places)),
             references=_distinct(syntax.references(nodes_by_type, places)),
             kept_parameters=tuple(syntax.kept_parameters(nodes_by_type, places)),

@@ -24,6 +24,7 @@ from groundwire_ingest.tree.facts import (
 )
 from groundwire_ingest.tree.languages.expressions import CallForm, Expressions
 from groundwire_ingest.tree.languages.nodes import Nodes, child_of, collect, field_of, given_in, text_of, type_of
+from groundwire_ingest.tree.languages.written_fields import WrittenField
 
 _MAX_ACCESSOR_BYTES = 200
 _MODIFIERS = frozenset({"modifier", "modifiers", "visibility_modifier"})
@@ -291,6 +292,10 @@ class Syntax(Expressions, ABC):
     @abstractmethod
     def bindings(self, nodes: Nodes, places: Places, /) -> Iterator[Binding]:
         """Variables with a plain type; of two for the same name and scope the first holds."""
+
+    def written_fields(self, nodes: Nodes, /) -> Iterator[WrittenField]:
+        """The fields in objects that the code writes out: `new Options { OnSave = Saved }`."""
+        return iter(())
 
     def implied_calls(self, nodes: Nodes, places: Places, /) -> Iterator[Call]:
         """Calls that the source writes in another way than as a call."""

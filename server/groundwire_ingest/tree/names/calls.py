@@ -78,7 +78,7 @@ class CallResolution:
             )
         if value is not None and value.is_itself and call.name == self._rules.maker:
             return value.resolved
-        if value is not None and value.is_itself and call.name in self._rules.deferring:
+        if value is not None and value.is_itself and call.name in self._lookup.frameworks.deferring:
             callables = all(
                 self._table.definitions[number].construct == "callable" for number in value.resolved.numbers
             )

@@ -12,12 +12,12 @@ from groundwire_ingest.tree.facts import Call
 from groundwire_ingest.tree.languages.types import collected_type
 from groundwire_ingest.tree.model import EntityMapping, FileEdges
 from groundwire_ingest.tree.names.calls import CallResolution, Uses
+from groundwire_ingest.tree.names.conventions import FrameworkNames
 from groundwire_ingest.tree.names.declared import Tested, declared_edges
 from groundwire_ingest.tree.names.inheritance import MAX_IMPLEMENTATIONS, Inheritance
 from groundwire_ingest.tree.names.lookup import Lookup
 from groundwire_ingest.tree.names.rules import NameRules
 from groundwire_ingest.tree.names.runtime.callbacks import Callbacks, HandedOver
-from groundwire_ingest.tree.names.runtime.entities import EntityUse, EntityUses
 from groundwire_ingest.tree.names.runtime.field_functions import FieldFunctions
 from groundwire_ingest.tree.names.runtime.routes import Routes
 from groundwire_ingest.tree.names.runtime.texts import ResolvedText, Texts
@@ -36,12 +36,12 @@ class ImplementedMember(NamedTuple):
 class FamilyEdges:
     """Resolves what the files of a table say of each other."""
 
-    def __init__(self, rules: NameRules) -> None:
+    def __init__(self, rules: NameRules, frameworks: FrameworkNames) -> None:
         self._rules = rules
         self._family = type(rules).__name__
         self._messages_used: dict[MessageUse, None] = {}
         self._table = rules.table
-        self._lookup = Lookup(rules)
+        self._lookup = Lookup(rules, frameworks)
         self._calls = CallResolution(rules, self._lookup)
         self._uses = Uses(self._lookup)
         self._inheritance = Inheritance(self._lookup)
@@ -58,6 +58,11 @@ class FamilyEdges:
         self._specialized = specialized(self._lookup)
         self._routes = Routes(self._lookup, self._uses)
         self._served = [list(self._routes.served(file)) for file in range(len(self._table.files))]
+
+    @property
+    def lookup(self) -> Lookup:
+        """The answers about the names of the table."""
+        return self._lookup
 
     @property
     def served(self) -> Iterator[Served]:
@@ -99,12 +104,6 @@ class FamilyEdges:
         texts = Texts(self._lookup, self._inheritance)
         for file in range(len(self._table.files)):
             yield from texts.resolved(file)
-
-    def entity_uses(self) -> Iterator[EntityUse]:
-        """What the code does with entities."""
-        uses = EntityUses(self._lookup)
-        for file in range(len(self._table.files)):
-            yield from uses.of_file(file)
 
     def implemented(self) -> Iterator[tuple[str, tuple[ImplementedMember, ...]]]:
         """The key of each member that implements or overrides others, and these."""
@@ -194,7 +193,7 @@ class FamilyEdges:
             for edge_type, number, confidence in self._uses.of(first + reference.scope, reference):
                 edges.note(reference.from_key, self._key(number), edge_type, reference.line, confidence)
                 used.add(number)
-            settings = self._rules.settings(file, reference.name)
+            settings = self._lookup.frameworks.settings(file, reference.name)
             for number in settings:
                 confidence = WILDCARD if len(settings) == 1 else GUESSED
                 edges.note(reference.from_key, self._key(number), "ReadsSetting", reference.line, confidence)
@@ -243,7 +242,7 @@ class FamilyEdges:
             self._add_injected(number, edges)
             # The callables whose results a framework gives to the parameters.
             parameters = definition.parameters or ()
-            given = (self._rules.given(number, parameter.name) for parameter in parameters)
+            given = (self._lookup.frameworks.given(number, parameter.name) for parameter in parameters)
             for other in (source for source in given if source is not None):
                 edges.note(definition.key, self._key(other), "References", line, WILDCARD)
 

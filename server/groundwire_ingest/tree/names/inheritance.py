@@ -1,6 +1,5 @@
 """Which members implement or override which, and where a call through an interface may go."""
 
-import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from itertools import islice
@@ -18,12 +17,6 @@ MAX_SATISFYING = 64
 """An interface whose methods more types have than this is taken to be satisfied by none of them in particular."""
 MAX_CANDIDATES = 512
 """So is one with no method whose name fewer types than this know."""
-
-# Libraries that make doubles: mocks, stubs, fakes.
-_DOUBLES = re.compile(
-    r"^(?:org\.mockito|org\.easymock|org\.springframework\.(?:boot\.)?test\.\w*\.?(?:bean|mock)|io\.mockk|Moq|NSubstitute"
-    r"|FakeItEasy|unittest\.mock|mock$|go\.uber\.org/mock|github\.com/(?:golang/mock|stretchr/testify/mock))"
-)
 
 
 class Inheritance:
@@ -95,7 +88,8 @@ class Inheritance:
         if not 0 < len(candidates) <= MAX_IMPLEMENTATIONS:
             return
         sole = WILDCARD if registered else DISPATCHED
-        has_doubles = any(_DOUBLES.search(item.module) for item in self._table.files[file].imports)
+        imports, frameworks = self._table.files[file].imports, self._lookup.frameworks
+        has_doubles = any(frameworks.makes_doubles(item.module) for item in imports)
         for other in candidates:
             is_sure = len(likely) == 1 and other in likely and self.is_abstract(number) and not has_doubles
             yield other, min(overriding[other], sole if is_sure else GUESSED)

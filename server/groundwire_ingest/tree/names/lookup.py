@@ -13,6 +13,7 @@ from groundwire_ingest.tree.names.common_methods import (
     GIVE_SEVERAL_OF,
     GIVE_THE_SAME,
 )
+from groundwire_ingest.tree.names.conventions import FrameworkNames
 from groundwire_ingest.tree.names.members import Extensions, MemberLookup
 from groundwire_ingest.tree.names.rules import NameRules
 from groundwire_ingest.tree.names.table import NOTHING, Found, Value
@@ -26,8 +27,8 @@ _TYPES_OF_TYPES = frozenset({"type", "Type"})
 class Lookup(MemberLookup):
     """Follows expressions as well, from segment to segment."""
 
-    def __init__(self, rules: NameRules) -> None:
-        super().__init__(rules)
+    def __init__(self, rules: NameRules, frameworks: FrameworkNames) -> None:
+        super().__init__(rules, frameworks)
         self.extensions = Extensions(self)
         self._values: dict[tuple[int, str], Value | None] = {}
         self._steps = 0
@@ -133,7 +134,7 @@ class Lookup(MemberLookup):
                 return declared and self._substituted(declared, value, number)
             for owner, _ in self.lineage(number):
                 for base in self.table.definitions[owner].bases:
-                    given = self.rules.inherited_result(name, base)
+                    given = self.frameworks.inherited_result(name, base)
                     if given and self.type_named(owner, base) is None:
                         return self._typed(owner, given, INFERRED)
         return None
@@ -269,7 +270,7 @@ class Lookup(MemberLookup):
             value = self.value(number if binding.written_in < 0 else first + binding.written_in, binding.value)
             value = value and replace(value, resolved=value.resolved.at_most(INFERRED))
         else:
-            source = self.rules.given(number, binding.name)
+            source = self.frameworks.given(number, binding.name)
             value = self._result(Found((source,), WILDCARD), None, is_called=True) if source is not None else None
         return self.item(value) if value and binding.is_item else value
 

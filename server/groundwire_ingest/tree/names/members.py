@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from groundwire_index.ends.confidences import EXACT, INFERRED, WILDCARD
 from groundwire_ingest.tree.facts import RETURNED, Binding
 from groundwire_ingest.tree.languages.types import head
+from groundwire_ingest.tree.names.conventions import FrameworkNames
 from groundwire_ingest.tree.names.rules import NameRules
 from groundwire_ingest.tree.names.table import Found
 
@@ -18,8 +19,9 @@ _MAX_ALIKE = 256
 class MemberLookup:
     """Answers for one table. A scope is the number of the definition around a name."""
 
-    def __init__(self, rules: NameRules) -> None:
+    def __init__(self, rules: NameRules, frameworks: FrameworkNames) -> None:
         self.rules = rules
+        self.frameworks = frameworks
         self.table = rules.table
         self._types: dict[tuple[int, str], Found | None] = {}
         self._bases: dict[int, tuple[Found, ...]] = {}

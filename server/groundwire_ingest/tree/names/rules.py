@@ -2,16 +2,16 @@
 
 from abc import ABC, abstractmethod
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
 from posixpath import basename, join, normpath
-from typing import ClassVar
+from typing import ClassVar, TypeVar
 
 from groundwire_ingest.tree.facts import Import
 from groundwire_ingest.tree.folders import folder_of
-from groundwire_ingest.tree.languages.typescript.projects import ScriptProject
+from groundwire_ingest.tree.languages.module_files import ModuleFile
 from groundwire_ingest.tree.names.table import Found, Ref, SymbolTable
 
 DISPATCHED = 0.8
@@ -24,21 +24,23 @@ MAX_IMPORT_STEPS = 10
 """How many re-exports are followed before a name is given up."""
 
 
+ModuleFileT = TypeVar("ModuleFileT", bound=ModuleFile)
+
+
 @dataclass(frozen=True, slots=True)
 class TreeLayout:
     """The facts about a tree that name resolution needs besides its code.
 
-    `python_packages` are the folders with an `__init__.py`. `go_modules` has the module path of each folder with a
-    go.mod. `dotnet_projects` are the folders with a .NET project, with the folders of those that it refers to.
-    `script_projects` has the facts of each `tsconfig.json` and `package.json`. `crates` has the name of the crate of
-    each folder with a Cargo.toml that has a package. Paths are relative to the tree, its root being empty.
+    `paths` are those of all files, relative to the tree. `module_files` has what files state about where the modules of
+    a language are, by path.
     """
 
-    python_packages: frozenset[str]
-    go_modules: Mapping[str, str]
-    dotnet_projects: Mapping[str, frozenset[str]] = field(default_factory=dict)
-    script_projects: Mapping[str, ScriptProject] = field(default_factory=dict)
-    crates: Mapping[str, str] = field(default_factory=dict)
+    paths: Collection[str] = ()
+    module_files: Mapping[str, ModuleFile] = field(default_factory=dict)
+
+    def stated(self, kind: type[ModuleFileT]) -> dict[str, ModuleFileT]:
+        """What files state in the way of one language, by path."""
+        return {path: item for path, item in self.module_files.items() if isinstance(item, kind)}
 
 
 class NameRules(ABC):
@@ -54,9 +56,8 @@ class NameRules(ABC):
     has_overloads: ClassVar[bool] = True
     # True if a member only overrides one with parameters of the same types, as far as these are known.
     overrides_by_types: ClassVar[bool] = False
-    # The member that runs when an instance is called, and the method that gives a function its later work.
+    # The member that runs when an instance is called.
     call_name: ClassVar[str] = ""
-    deferring: ClassVar[frozenset[str]] = frozenset()
     # The methods of a callable that call it.
     invoking: ClassVar[frozenset[str]] = frozenset()
     # The types of callables, where a field has to state one of them for such a method to call it.
@@ -74,7 +75,6 @@ class NameRules(ABC):
 
     def __init__(self, table: SymbolTable, layout: TreeLayout) -> None:
         self.table = table
-        self.layout = layout
         self.number_at = {facts.path: table.module_of(file) for file, facts in enumerate(table.files)}
         self._answers: dict[tuple[int | str, ...], Found | None] = {}
         self._imports = [{item.alias: item for item in reversed(facts.imports) if item.alias} for facts in table.files]
@@ -117,17 +117,9 @@ class NameRules(ABC):
         traits = (self.table.definitions[number].traits for number in (member, overridden))
         return not any("private" in item for item in traits)
 
-    def given(self, number: int, parameter: str) -> int | None:
-        """The callable whose result a framework gives to a parameter of definition `number`."""
-        return None
-
     def module_in(self, file: int, dotted: str) -> tuple[Found, str] | None:
         """The module that the name in a string starts with, and the names behind it with dots between them."""
         return None
-
-    def settings(self, file: int, path: str) -> tuple[int, ...]:
-        """The variables of settings modules that a path reads by way of a framework."""
-        return ()
 
     def is_type_name(self, name: str) -> bool:
         """True if a name that nothing in sight declares is by its form that of a type, which then is from elsewhere."""
@@ -136,10 +128,6 @@ class NameRules(ABC):
     def accessed(self, method: str) -> tuple[str, ...]:
         """The fields that a method of this name may hand out where it is generated: the likeliest first."""
         return ()
-
-    def inherited_result(self, method: str, base: str) -> str:
-        """The type that a method returns which a type has from a base outside of the tree; empty if not known."""
-        return ""
 
     def constructor_name(self, type_number: int) -> str:
         """The name of the member that `new` calls."""

@@ -10,10 +10,10 @@ import pytest
 
 from groundwire_ingest.records import SourceEdge, SourceNode
 from groundwire_ingest.tree import source
+from groundwire_ingest.tree.code_languages import CODE_LANGUAGES, module_file
 from groundwire_ingest.tree.facts import CodeAnalysis
 from groundwire_ingest.tree.flag_signs import FlagSigns
-from groundwire_ingest.tree.languages.rust.rust_syntax import crate_name
-from groundwire_ingest.tree.languages.typescript.projects import is_project_file, script_project
+from groundwire_ingest.tree.languages.go.go_modules import GoModule
 from groundwire_ingest.tree.model import EntityMapping, SourceFile
 from groundwire_ingest.tree.names.rules import TreeLayout
 from groundwire_ingest.tree.resolve import resolve
@@ -84,19 +84,16 @@ def resolved(analyse: Analyser) -> Resolver:
     """The edges across files of code, and the mappings, by path; those within a file aside."""
 
     def resolve_files(
-        files: Mapping[str, str], go_modules: Mapping[str, str] | None = None, packages: frozenset[str] | None = None
+        files: Mapping[str, str], go_modules: Mapping[str, str] | None = None, packages: frozenset[str] = frozenset()
     ) -> list[SourceEdge | EntityMapping]:
-        projects = {path: script_project(path, text) for path, text in files.items() if is_project_file(path)}
-        manifests = {path: text for path, text in files.items() if path.endswith("Cargo.toml")}
-        code = {path: text for path, text in files.items() if path not in projects and path not in manifests}
+        stated = {path: module_file(path, text) for path, text in files.items()}
+        module_files = {path: item for path, item in stated.items() if item is not None}
+        code = {path: text for path, text in files.items() if language_of(path) in CODE_LANGUAGES}
         facts = [analyse(path, text).facts for path, text in code.items()]
-        inits = (path.rpartition("/") for path in files if path.endswith("__init__.py"))
-        layout = TreeLayout(
-            packages or frozenset(folder for folder, _, _ in inits),
-            go_modules or {},
-            crates={path.rpartition("/")[0]: crate_name(text) for path, text in manifests.items()},
-            script_projects={path: project for path, project in projects.items() if project is not None},
-        )
+        module_files |= {
+            f"{folder}/go.mod": GoModule(import_path) for folder, import_path in (go_modules or {}).items()
+        }
+        layout = TreeLayout([*files, *(f"{folder}/__init__.py" for folder in packages)], module_files)
         purposes = FlagSigns()
         known = [item for item in facts if item is not None]
         for item in known:

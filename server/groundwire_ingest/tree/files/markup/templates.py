@@ -148,21 +148,24 @@ def _components(text: str, tags: Sequence[Tag], lines: LineNumbers) -> Iterator[
 
 
 _THYMELEAF = ("th:", "data-th-")
-# What is put into a value when the page is made: in double braces, in `<% %>` and `<? ?>`, and in Razor.
+# What is put into a value when the page is made: in double braces, in `<% %>` and `<? ?>`.
 _INSERTED = re.compile(r"\{\{\{?+[^{}]*+\}\}\}?+|<[%?][^%?<>]*+[%?]>")
-_RAZOR = re.compile(r"@\([^()]*+\)|@[A-Za-z_][\w.]*+")
-_RAZOR_FILES = (".cshtml", ".razor")
 _PREPROCESSED = re.compile(r"__\$\{[^{}]*+\}__|\$\{[^{}]*+\}")
 _CONCATENATED = re.compile(r"'([^']*+)'|[^'+]++")
 _RELATIVE = re.compile(r"(?=(?:\{\}|[/.])*+[\w-])(?:[\w\-.~]|\{\})++(?:/(?:[\w\-.~]|\{\})++)*+", re.ASCII)
 
 
-def links_of(file: SourceFile, tags: Sequence[Tag], lines: LineNumbers) -> Iterator[Request]:
-    """The URLs of links, forms and htmx's attributes, without keys of nodes; that of a form without action is empty."""
+def links_of(
+    file: SourceFile, tags: Sequence[Tag], lines: LineNumbers, inserted: re.Pattern[str] | None = None
+) -> Iterator[Request]:
+    """The URLs of links, forms and htmx's attributes, without keys of nodes; that of a form without action is empty.
+
+    `inserted` matches what else is put into a value when the page is made.
+    """
     for tag in (tag for tag in tags if not tag.is_closing):
         for written, method in _targets(tag.name.lower(), _attributes(file.text, tag)):
             url = _INSERTED.sub("{}", written)
-            url = (_RAZOR.sub("{}", url) if file.path.endswith(_RAZOR_FILES) else url).removeprefix("~")
+            url = (inserted.sub("{}", url) if inserted is not None else url).removeprefix("~")
             match = url_in(url)
             plain = match[2] if match is not None else re.split(r"[?#]", url, maxsplit=1)[0].rstrip("/")
             has_base = match is not None and match[1] == "{}"

@@ -10,6 +10,7 @@ from tree_sitter import Language, Node
 from groundwire_ingest.tree.facts import Construct, Import, Parameter, Trait
 from groundwire_ingest.tree.languages.c.c_bindings import c_bindings, c_references
 from groundwire_ingest.tree.languages.c.declarators import dotted_name, function_of, name_of, written_type
+from groundwire_ingest.tree.languages.c.written_fields import c_fields
 from groundwire_ingest.tree.languages.conditionals import one_branch
 from groundwire_ingest.tree.languages.expressions import CallForm
 from groundwire_ingest.tree.languages.nodes import (
@@ -178,6 +179,7 @@ class CSyntax(Syntax):
                 yield Import(path[1:-1], "", "", line_of(node))
 
     bindings = c_bindings
+    written_fields = c_fields
     references = c_references
 
     def is_slight(self, node: Node, shape: Shape) -> bool:

@@ -19,6 +19,7 @@ from groundwire_ingest.tree.languages.csharp.csharp_bindings import (
     target_of,
 )
 from groundwire_ingest.tree.languages.csharp.extensions import ExtensionBlock, extension_blocks
+from groundwire_ingest.tree.languages.csharp.written_fields import csharp_fields
 from groundwire_ingest.tree.languages.expressions import CallForm
 from groundwire_ingest.tree.languages.nodes import (
     FIRST,
@@ -276,6 +277,7 @@ class CSharpSyntax(Syntax):
                 yield Binding(index, block.receiver.name, block.receiver.type_name, True)
 
     references = csharp_references
+    written_fields = csharp_fields
 
 
 _OPEN = frozenset({b"public", b"internal", b"protected"})

@@ -12,10 +12,10 @@ from groundwire_ingest.tree.languages.expressions import CallForm
 from groundwire_ingest.tree.languages.go.go_bindings import converted_type, go_bindings, go_implementations, made_type
 from groundwire_ingest.tree.languages.go.references import go_references
 from groundwire_ingest.tree.languages.go.types import SPECS, embedded, go_parameters, go_type, result_of, spec_of
+from groundwire_ingest.tree.languages.go.written_fields import go_fields
 from groundwire_ingest.tree.languages.nodes import FIRST, Nodes, children_of, first_child, line_of, text_of, type_name
 from groundwire_ingest.tree.languages.syntax import Shape, Syntax
 
-_MODULE_LINE = re.compile(r"^[ \t]*module[ \t]+\"?([^\s\"]+)", re.MULTILINE)
 _VERSION = re.compile(r"v\d+")
 _DECLARATIONS = frozenset({"type_declaration", "var_declaration", "const_declaration"})
 
@@ -157,6 +157,7 @@ class GoSyntax(Syntax):
                 yield Import(module, "", "" if alias == "_" else alias, line)
 
     bindings = go_bindings
+    written_fields = go_fields
     stated_implementations = go_implementations
     references = go_references
 
@@ -177,12 +178,6 @@ def _is_enumeration(node: Node) -> bool:
 def _is_of_values(node: Node) -> bool:
     """True if a declaration is one of variables or constants."""
     return spec_of(node).type in ("var_spec", "const_spec")
-
-
-def module_path(text: str) -> str:
-    """The path that a go.mod file gives its module; empty when it gives none."""
-    match = _MODULE_LINE.search(text)
-    return match[1] if match else ""
 
 
 def _package_name(module: str) -> str:

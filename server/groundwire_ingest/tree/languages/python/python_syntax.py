@@ -31,6 +31,7 @@ from groundwire_ingest.tree.languages.python.declarations import (
 )
 from groundwire_ingest.tree.languages.python.python_bindings import python_bindings, value_of
 from groundwire_ingest.tree.languages.python.references import python_calls, python_references
+from groundwire_ingest.tree.languages.python.written_fields import python_fields
 from groundwire_ingest.tree.languages.syntax import Shape, Syntax
 from groundwire_ingest.tree.languages.types import arguments, head
 
@@ -151,6 +152,7 @@ class PythonSyntax(Syntax):
 
     implied_calls = python_calls
     references = python_references
+    written_fields = python_fields
 
 
 def _type_parameters(node: Node) -> Iterator[tuple[str, str]]:

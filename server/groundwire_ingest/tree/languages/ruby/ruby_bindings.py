@@ -1,24 +1,21 @@
-"""The variables of Ruby code with the attributes and associations of Rails, and what it names."""
+"""The variables of Ruby code with the attributes that readers make, and what it names."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from tree_sitter import Node
 
 from groundwire_ingest.tree.facts import RETURNED, Binding, Call, Reference
 from groundwire_ingest.tree.languages.nodes import Nodes, children_of, field_of, first_child, line_of, outer_of, text_of
-from groundwire_ingest.tree.languages.strings import string_value
 from groundwire_ingest.tree.languages.syntax import Places, Syntax
 
 _READERS = frozenset({"attr_reader", "attr_accessor"})
-_ONE = frozenset({"belongs_to", "has_one"})
-_MANY = frozenset({"has_many", "has_and_belongs_to_many"})
 _ITERATING = frozenset({"each", "map", "select", "find", "reject", "each_with_index", "flat_map", "filter", "detect"})
 
 
 def ruby_bindings(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Binding]:
-    """Variables by what they are set to, attributes by their instance variables, associations by their names."""
+    """Variables by what they are set to, attributes by their instance variables."""
     for node in nodes["call"]:
-        yield from _declared(syntax, node, places)
+        yield from _declared(node, places)
     for node in nodes.of("method_parameters", "block_parameters", "lambda_parameters"):
         yield from _parameters(syntax, node, places)
     for node in nodes.of("assignment", "operator_assignment"):
@@ -59,39 +56,13 @@ def _assigned(syntax: Syntax, node: Node, places: Places) -> Iterator[Binding]:
             yield Binding(places.type_scope(node), text_of(target), "", False, value, written_in=written_in)
 
 
-def _declared(syntax: Syntax, node: Node, places: Places) -> Iterator[Binding]:
-    """The attributes and associations that a call in a class declares."""
-    if node.child_by_field_name("receiver") is not None:
-        return
-    method, listed = text_of(node, "method"), children_of(node, "arguments")
-    symbols = [child for child in listed if child.type == "simple_symbol"]
-    scope = places.type_scope(node)
-    if method in _READERS:
-        for symbol in symbols:
-            name = text_of(symbol).lstrip(":")
-            yield Binding(scope, name, "", False, f"@{name}")
-    elif method in _ONE | _MANY and symbols:
-        name = text_of(symbols[0]).lstrip(":")
-        words = (name if method in _ONE else singular(name)).split("_")
-        model = _class_name(syntax, listed) or "".join(word[:1].upper() + word[1:] for word in words)
-        yield Binding(scope, name, f"Array<{model}>" if method in _MANY else model, False)
-
-
-def _class_name(syntax: Syntax, listed: Sequence[Node]) -> str:
-    """The class in `class_name:` of an association."""
-    for pair in listed:
-        value = pair.child_by_field_name("value")
-        if text_of(pair, "key") == "class_name" and value is not None and value.type == "string":
-            return string_value(syntax, value).replace("::", ".").lstrip(".")
-    return ""
-
-
-def singular(name: str) -> str:
-    """The name without the ending of the plural, as far as it is regular."""
-    for ending, replacement in (("ies", "y"), ("sses", "ss"), ("xes", "x"), ("ches", "ch"), ("shes", "sh")):
-        if name.endswith(ending):
-            return name.removesuffix(ending) + replacement
-    return name.removesuffix("s")
+def _declared(node: Node, places: Places) -> Iterator[Binding]:
+    """The attributes that a call in a class declares."""
+    if node.child_by_field_name("receiver") is None and text_of(node, "method") in _READERS:
+        for symbol in children_of(node, "arguments"):
+            if symbol.type == "simple_symbol":
+                name = text_of(symbol).lstrip(":")
+                yield Binding(places.type_scope(node), name, "", False, f"@{name}")
 
 
 _DECLARING = frozenset({"attr_reader", "attr_writer", "attr_accessor", "autoload", "attribute", "define_method"})

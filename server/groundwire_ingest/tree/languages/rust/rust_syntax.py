@@ -12,9 +12,9 @@ from groundwire_ingest.tree.languages.expressions import CallForm
 from groundwire_ingest.tree.languages.nodes import FIRST, child_of, children_of, field_of, has_child, text_of
 from groundwire_ingest.tree.languages.rust.macros import macro_calls
 from groundwire_ingest.tree.languages.rust.rust_bindings import rust_bindings, rust_imports, rust_references, rust_type
+from groundwire_ingest.tree.languages.rust.written_fields import rust_fields
 from groundwire_ingest.tree.languages.syntax import Shape, Syntax
 
-_PACKAGE = re.compile(r"^[ \t]*\[package\][^\[]*?^[ \t]*name[ \t]*=[ \t]*[\"']([\w-]+)", re.MULTILINE)
 _MEMBERS = frozenset({"function_item", "function_signature_item"})
 
 
@@ -136,9 +136,4 @@ class RustSyntax(Syntax):
     implied_calls = macro_calls
     bindings = rust_bindings
     references = rust_references
-
-
-def crate_name(text: str) -> str:
-    """The name of the crate that a Cargo.toml describes, as code writes it; empty when it describes none."""
-    match = _PACKAGE.search(text)
-    return match[1].replace("-", "_") if match else ""
+    written_fields = rust_fields

@@ -8,6 +8,7 @@ from pathlib import PurePosixPath
 from typing import TypeAlias
 
 from groundwire_index.nodes.node import JsonValue
+from groundwire_ingest.tree.languages.module_files import ModuleFile
 
 _CONFIG_FILE = re.compile(r"[tj]sconfig(?:[.\w-]*)\.json")
 # A string, or a comment, which goes to the end of the text when nothing closes it.
@@ -17,7 +18,7 @@ _ENTRY_FIELDS = ("source", "types", "typings", "module", "main")
 
 
 @dataclass(frozen=True, slots=True)
-class ScriptConfig:
+class ScriptConfig(ModuleFile):
     """A `tsconfig.json` or `jsconfig.json`: paths are as written, relative to its folder; `base_url` None if absent."""
 
     extends: tuple[str, ...] = ()
@@ -26,7 +27,7 @@ class ScriptConfig:
 
 
 @dataclass(frozen=True, slots=True)
-class ScriptPackage:
+class ScriptPackage(ModuleFile):
     """A `package.json`: `entries` are the files that its own name leads to, `exports` those of the paths below it."""
 
     name: str
@@ -44,7 +45,9 @@ def is_project_file(path: str) -> bool:
 
 
 def script_project(path: str, text: str) -> ScriptProject | None:
-    """The facts of a project file; None when it cannot be read or has none that are needed."""
+    """The facts of a project file; None for other files, and when it cannot be read or has none that are needed."""
+    if not is_project_file(path):
+        return None
     plain = _TRAILING_COMMA.sub(r"\1", _COMMENT.sub(r"\1", text))
     try:
         value: JsonValue = json.loads(plain)

@@ -35,6 +35,7 @@ from groundwire_ingest.tree.languages.typescript.shapes import (
     variable_shape,
 )
 from groundwire_ingest.tree.languages.typescript.typescript_bindings import script_bindings
+from groundwire_ingest.tree.languages.typescript.written_fields import script_fields
 
 _TYPES = ("interface_declaration", "type_alias_declaration", "enum_declaration", "internal_module", "module")
 _PATTERNS = frozenset({"object_pattern", "array_pattern"})
@@ -164,6 +165,7 @@ class TypeScriptSyntax(Syntax):
     bindings = script_bindings
 
     references = script_references
+    written_fields = script_fields
 
 
 class TsxSyntax(TypeScriptSyntax):

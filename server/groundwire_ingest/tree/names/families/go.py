@@ -5,6 +5,7 @@ from collections import defaultdict
 from groundwire_index.ends.confidences import EXACT
 from groundwire_ingest.tree.facts import Import
 from groundwire_ingest.tree.folders import folder_of
+from groundwire_ingest.tree.languages.go.go_modules import GoModule
 from groundwire_ingest.tree.names import common_methods as everyday
 from groundwire_ingest.tree.names.rules import NameRules, TreeLayout
 from groundwire_ingest.tree.names.table import Found, Ref, SymbolTable
@@ -21,6 +22,9 @@ class GoNames(NameRules):
 
     def __init__(self, table: SymbolTable, layout: TreeLayout) -> None:
         super().__init__(table, layout)
+        modules = ((folder_of(path), item.import_path) for path, item in layout.stated(GoModule).items())
+        # The folders of modules with their import paths, the longest of these last.
+        self._modules = sorted(modules, key=lambda item: (len(item[1]), item[0]))
         self._folders: dict[str, str | None] = {}
         self._packages: defaultdict[str, dict[str, tuple[int, ...]]] = defaultdict(dict)
         for number, definition in enumerate(table.definitions):
@@ -68,7 +72,7 @@ class GoNames(NameRules):
         """The folder of a package: below the go.mod whose module path is the longest that the import path has."""
         if import_path not in self._folders:
             self._folders[import_path] = None
-            for root, module in sorted(self.layout.go_modules.items(), key=lambda item: (len(item[1]), item[0])):
+            for root, module in self._modules:
                 rest = import_path.removeprefix(module)
                 folder = "/".join(filter(None, (root, rest.strip("/"))))
                 if rest != import_path and rest[:1] in ("", "/") and folder in self._packages:

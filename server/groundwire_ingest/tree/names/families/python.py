@@ -1,62 +1,14 @@
-"""Python: modules by dotted name, relative or from a folder that may be on `sys.path`; fixtures of pytest."""
+"""Python: modules by dotted name, relative or from a folder that may be on `sys.path`."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from functools import cached_property
 
 from groundwire_index.ends.confidences import EXACT, INFERRED, WILDCARD
 from groundwire_ingest.tree.facts import Import
-from groundwire_ingest.tree.folders import folders_above
-from groundwire_ingest.tree.languages.python.declarations import is_settings_module
+from groundwire_ingest.tree.folders import folder_of, folders_above
 from groundwire_ingest.tree.names import common_methods as everyday
 from groundwire_ingest.tree.names.rules import MAX_IMPORT_STEPS, NameRules, TreeLayout
 from groundwire_ingest.tree.names.table import Found, Ref, SymbolTable
-
-MAX_SETTINGS_FILES = 4
-"""A setting that more files than this set, all equally near to the code that reads it, leads to none of them."""
-
-_CONFTEST = "conftest.py"
-
-
-class Fixtures:
-    """The fixtures of a table by where tests see them."""
-
-    def __init__(self, table: SymbolTable) -> None:
-        self._table = table
-        self._fixtures: dict[tuple[int, str], int] = {}
-        self._conftests: dict[str, int] = {}
-        for file, facts in enumerate(table.files):
-            folder, _, name = facts.path.rpartition("/")
-            if name == _CONFTEST:
-                self._conftests[folder] = table.module_of(file)
-            for reference in facts.references:
-                number = table.module_of(file) + reference.scope
-                if reference.role == "decorator" and reference.name.rpartition(".")[2] == "fixture":
-                    fixture = table.definitions[number]
-                    self._fixtures.setdefault((table.owner_of(number), fixture.name), number)
-
-    def given(self, number: int, parameter: str) -> int | None:
-        """The fixture of that name in the class of a test, in its file, or in the nearest `conftest.py` above it.
-
-        None for anything but tests and fixtures, and for a fixture that would get itself.
-        """
-        name = self._table.definitions[number].name
-        is_fixture = self._fixtures.get((self._table.owner_of(number), name)) == number
-        if not is_fixture and not (name.startswith("test") and self._table.files[self._table.file_of(number)].is_test):
-            return None
-        for owner in self._owners(number):
-            fixture = self._fixtures.get((owner, parameter))
-            if fixture is not None and fixture != number:
-                return fixture
-        return None
-
-    def _owners(self, number: int) -> list[int]:
-        """The definitions that may hold a fixture for a test, the nearest first."""
-        owners = [self._table.owner_of(number), self._table.module_of(self._table.file_of(number))]
-        folders = folders_above(self._table.path_of(number))
-        owners.extend(self._conftests[folder] for folder in folders if folder in self._conftests)
-        return owners
-
 
 _MODULE_SUFFIXES = (".py", "/__init__.py", ".pyi", "/__init__.pyi")
 
@@ -73,7 +25,6 @@ class PythonNames(NameRules):
     super_names = frozenset({"super()"})
     has_overloads = False
     call_name = "__call__"
-    deferring = frozenset({"delay", "apply_async", "apply", "s", "si", "signature", "send", "send_with_options"})
     constructor = "__init__"
     common_methods = everyday.PYTHON
 
@@ -82,7 +33,7 @@ class PythonNames(NameRules):
         self._folders = {folder for facts in table.files for folder in folders_above(facts.path)}
         # The folder around the outermost package that holds a file: what `sys.path` would have to name. The tree's root
         # when that is a package itself, since what is around it is unknown.
-        packages = layout.python_packages
+        packages = {folder_of(path) for path in layout.paths if path.rpartition("/")[2] == "__init__.py"}
         around = (
             (outer_folder for outer_folder in folders_above(item.path) if outer_folder not in packages)
             for item in table.files
@@ -93,7 +44,6 @@ class PythonNames(NameRules):
             first = facts.path.removeprefix(root + "/").split("/")[0]
             self._roots_with[first.partition(".")[0]].add(root)
         self._seen: dict[int, frozenset[int]] = {}
-        self._fixtures = Fixtures(table)
         self._names = {name.partition(".")[0] for facts in table.files for name in facts.path.split("/")}
 
     def visible(self, scope: int, name: str) -> Found | None:
@@ -120,10 +70,6 @@ class PythonNames(NameRules):
             self._seen[file] = frozenset(map(self.table.file_of, modules)) | {file}
         return self.table.file_of(number) in self._seen[file]
 
-    def given(self, number: int, parameter: str) -> int | None:
-        """The fixture that pytest gives to a parameter."""
-        return self._fixtures.given(number, parameter)
-
     def module_in(self, file: int, dotted: str) -> tuple[Found, str] | None:
         """The longest beginning of the name that is a module; a colon follows the whole name of one."""
         module, colon, members = dotted.partition(":")
@@ -138,35 +84,6 @@ class PythonNames(NameRules):
             module, _, last = module.rpartition(".")
             members = f"{last}.{members}"
         return None
-
-    def settings(self, file: int, path: str) -> tuple[int, ...]:
-        """The assignments of what is read of the object that Django makes of its settings modules."""
-        alias, _, attributes = path.partition(".")
-        item, name = self.import_of(file, alias), attributes.partition(".")[0]
-        if item is None or (item.module, item.name) != ("django.conf", "settings"):
-            return ()
-        table, is_test = self.table, self.table.files[file].is_test
-        files = (other for other in self._settings_files if is_test or not table.files[other].is_test)
-        named = (number for other in files for number in table.members(table.module_of(other), name))
-        near = table.nearest(
-            file, tuple(candidate for candidate in named if table.definitions[candidate].construct == "value")
-        )
-        return near if len(near) <= MAX_SETTINGS_FILES else ()
-
-    @cached_property
-    def _settings_files(self) -> list[int]:
-        """The modules that set what Django reads, those that these take everything from, and those that take theirs."""
-        files = range(len(self.table.files))
-        taken = {file: set(self._wildcard_files(file)) for file in files}
-        settings_files = {
-            file for file in files if is_settings_module(item.name for item in self.table.files[file].definitions)
-        }
-        known: set[int] = set()
-        while known != settings_files:
-            known = set(settings_files)
-            settings_files |= {file for file, sources in taken.items() if not settings_files.isdisjoint(sources)}
-            settings_files |= {source for file in settings_files for source in taken[file]}
-        return sorted(settings_files)
 
     def _member(self, container: Ref, name: str, steps: int) -> Found | None:
         """An attribute of a module: defined, imported by name, a submodule, or from a wildcard import."""
@@ -192,12 +109,6 @@ class PythonNames(NameRules):
             if resolved is not None:
                 return resolved.at_most(WILDCARD)
         return None
-
-    def _wildcard_files(self, file: int) -> Iterator[int]:
-        """The files that a file imports everything from."""
-        for item in self.wildcards_of(file):
-            source = self._module(file, item.module)
-            yield from map(self.table.file_of, source.numbers if source is not None else ())
 
     def _named_by(self, file: int, item: Import, steps: int) -> Found | None:
         """The target of an import, when it is in the tree."""

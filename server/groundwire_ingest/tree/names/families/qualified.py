@@ -7,17 +7,11 @@ from typing import ClassVar
 from groundwire_index.ends.confidences import EXACT, WILDCARD
 from groundwire_ingest.tree.facts import Import
 from groundwire_ingest.tree.folders import folder_of, folders_above
-from groundwire_ingest.tree.languages.types import arguments
+from groundwire_ingest.tree.languages.csharp.projects import DotnetProject
 from groundwire_ingest.tree.names import common_methods as everyday
 from groundwire_ingest.tree.names.rules import NameRules, TreeLayout, with_outer
 from groundwire_ingest.tree.names.table import Found, Ref, SymbolTable
 
-# Methods of repositories for entities: those that give one, and those that give several.
-_OF_ENTITY = frozenset(
-    """findById getById getOne getReferenceById findOne findFirst save saveAndFlush persist merge insert find
-    findByIdOptional""".split()
-)
-_OF_ENTITIES = frozenset("findAll findAllById saveAll saveAllAndFlush list listAll streamAll".split())
 # Languages in which a member says that it overrides another.
 _STATING_LANGUAGES = frozenset({"csharp", "kotlin"})
 
@@ -37,8 +31,9 @@ class QualifiedNames(NameRules):
     def __init__(self, table: SymbolTable, layout: TreeLayout) -> None:
         super().__init__(table, layout)
         # The nearest folder around a file that holds a project; the tree's root where none does.
+        self._references = _references_of_folders(layout)
         projects = (
-            (folder for folder in folders_above(item.path) if folder in layout.dotnet_projects) for item in table.files
+            (folder for folder in folders_above(item.path) if folder in self._references) for item in table.files
         )
         self._project_of = [next(around, "") for around in projects]
         self._referred: dict[str, frozenset[str]] = {}
@@ -83,7 +78,7 @@ class QualifiedNames(NameRules):
             seen: set[str] = set()
             pending = [project]
             while pending:
-                fresh = self.layout.dotnet_projects.get(pending.pop(), frozenset()) - seen
+                fresh = self._references.get(pending.pop(), frozenset()) - seen
                 seen |= fresh
                 pending += sorted(fresh)
             self._referred[project] = frozenset(seen)
@@ -189,6 +184,14 @@ class QualifiedNames(NameRules):
         return Found(numbers, EXACT) if numbers else None
 
 
+def _references_of_folders(layout: TreeLayout) -> dict[str, frozenset[str]]:
+    """The folders with projects of .NET, each with the folders of the projects that its own refer to."""
+    references: dict[str, frozenset[str]] = {}
+    for path, project in layout.stated(DotnetProject).items():
+        references[folder_of(path)] = references.get(folder_of(path), frozenset()) | project.references
+    return references
+
+
 class CSharpNames(QualifiedNames):
     """C#."""
 
@@ -260,10 +263,3 @@ class JavaNames(QualifiedNames):
         """The component of a record, or the field that a getter is generated for."""
         name = next((method[len(prefix) :] for prefix in ("get", "is") if method.startswith(prefix)), "")
         return (method, name[:1].lower() + name[1:]) if name else (method,)
-
-    def inherited_result(self, method: str, base: str) -> str:
-        """The entity type of a repository or service: its first type argument."""
-        entity = next(iter(arguments(base)), "")
-        if not entity or method not in _OF_ENTITY | _OF_ENTITIES:
-            return ""
-        return f"Array<{entity}>" if method in _OF_ENTITIES else f"Optional<{entity}>"

@@ -11,7 +11,7 @@ from groundwire_ingest.tree.names.table import Found, SymbolTable
 
 
 class RubyNames(NameRules):
-    """All declarations of a module or class are one. Which files are loaded is not asked: Rails loads them by name."""
+    """All declarations of a module or class are one. Any file may be loaded, as frameworks load them by name."""
 
     invoking = frozenset({"call"})
     self_names = frozenset({"self"})

@@ -5,7 +5,8 @@ from collections.abc import Iterator, Sequence
 
 from groundwire_index.ends.confidences import EXACT, WILDCARD
 from groundwire_ingest.tree.facts import Import
-from groundwire_ingest.tree.folders import folders_above
+from groundwire_ingest.tree.folders import folder_of, folders_above
+from groundwire_ingest.tree.languages.rust.crates import Crate
 from groundwire_ingest.tree.names import common_methods as everyday
 from groundwire_ingest.tree.names.rules import MAX_IMPORT_STEPS, NameRules, TreeLayout
 from groundwire_ingest.tree.names.table import NOTHING, Found, Ref, SymbolTable
@@ -29,7 +30,9 @@ class RustNames(NameRules):
 
     def __init__(self, table: SymbolTable, layout: TreeLayout) -> None:
         super().__init__(table, layout)
-        self._folders = {name: folder or _ROOT_FOLDER for folder, name in sorted(layout.crates.items(), reverse=True)}
+        crates = {folder_of(path): item.name for path, item in layout.stated(Crate).items()}
+        self._crate_folders = frozenset(crates)
+        self._folders = {name: folder or _ROOT_FOLDER for folder, name in sorted(crates.items(), reverse=True)}
         self._module_of_file = [self._module_at(facts.path) for facts in table.files]
         self._file_of_module: dict[str, int] = {}
         for file, module in enumerate(self._module_of_file):
@@ -166,7 +169,7 @@ class RustNames(NameRules):
     def _crate_of(self, path: str) -> str:
         """The folder of the crate that a file belongs to."""
         folders = path.split("/")[:-1]
-        stated = (folder for folder in folders_above(path) if folder in self.layout.crates)
+        stated = (folder for folder in folders_above(path) if folder in self._crate_folders)
         return next(stated, "/".join(folders[: folders.index("src")]) if "src" in folders else "")
 
     def _module_at(self, path: str) -> str:

@@ -8,7 +8,8 @@ from operator import itemgetter
 
 from groundwire_index.ends.confidences import EXACT, WILDCARD
 from groundwire_ingest.tree.folders import folders_above
-from groundwire_ingest.tree.languages.typescript.projects import ScriptConfig, ScriptPackage, ScriptProject
+from groundwire_ingest.tree.languages.module_files import ModuleFile
+from groundwire_ingest.tree.languages.typescript.projects import ScriptConfig, ScriptPackage
 from groundwire_ingest.tree.names.table import Found
 
 _SUFFIXES = (".ts", ".tsx", ".mts", ".cts", ".d.ts", ".js", ".jsx", ".mjs", ".cjs")
@@ -32,8 +33,9 @@ class ScriptModules:
     folder's `src`.
     """
 
-    def __init__(self, number_at: Mapping[str, int], projects: Mapping[str, ScriptProject]) -> None:
-        """`number_at` are the modules by the paths of their files, `projects` what is configured by file."""
+    def __init__(self, number_at: Mapping[str, int], module_files: Mapping[str, ModuleFile]) -> None:
+        """`number_at` are the modules by the paths of their files, `module_files` what files state, by path."""
+        projects = {path: item for path, item in module_files.items() if isinstance(item, ScriptConfig | ScriptPackage)}
         self._number_at = number_at
         self._projects = projects
         self._configs: defaultdict[str, list[_Aliases]] = defaultdict(list)

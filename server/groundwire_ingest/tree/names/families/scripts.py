@@ -30,7 +30,7 @@ class ScriptNames(NameRules):
                     number_at.setdefault(name, table.module_of(file))
                 else:
                     self._generated[name].append(table.module_of(file))
-        self._locations = ScriptModules(number_at, layout.script_projects)
+        self._locations = ScriptModules(number_at, layout.module_files)
 
     def visible(self, scope: int, name: str) -> Found | None:
         """The declarations and imports of the file's module."""

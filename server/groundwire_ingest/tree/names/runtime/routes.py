@@ -147,7 +147,7 @@ class Routes:
         is_returned = returned is not None and returned.value == name
         made = f"{binding.type_name} {binding.value}" if binding is not None else ""
         is_kept = self._table.definitions[number].construct != "callable"
-        # A type is a module of Angular, which others import or load.
+        # A type may be a module of routes, which others import or load.
         is_module = any(self._table.is_type(member) for member in self._table.members(number, name))
         return is_handed or is_returned or is_module or (is_kept and _PART.search(made) is not None)
 

@@ -19,19 +19,7 @@ MADE = 0.6
 """A message is made, and perhaps sent elsewhere."""
 
 _HANDLES = re.compile(r"handle|consum|listen|subscri|observ|reacts?to", re.IGNORECASE)
-# The interfaces and base types of handlers in libraries for messages, less the I before the name: MediatR, MassTransit,
-# NServiceBus, Rebus, Wolverine, Brighter, Darker, EasyNetQ, Spring, and what code that makes its own calls them.
-_HANDLER_TYPES = frozenset(
-    """RequestHandler RequestHandlerAsync NotificationHandler StreamRequestHandler StreamQueryHandler
-    StreamCommandHandler RequestExceptionHandler RequestPreProcessor RequestPostProcessor Consumer JobConsumer
-    MessageConsumer ConsumeMessage Consume ConsumeAsync HandleMessages AmStartedByMessages HandleTimeouts
-    HandleSagaNotFound InitiatedBy Orchestrates Observes MessageHandler CommandHandler CommandHandlerAsync QueryHandler
-    QueryHandlerAsync EventHandler EventHandlerAsync DomainEventHandler IntegrationEventHandler
-    DomainEventNotificationHandler DomainNotificationHandler Handle HandleEvent HandleCommand HandleQuery
-    DistributedEventHandler LocalEventHandler ApplicationListener TransactionalApplicationListener""".split()
-)
 _LISTENS = re.compile(r"(?:^|\.|[a-z])(?:Listener|(?:Event|Command|Query|Message)Handler|Subscribe|Incoming)$")
-_PROVIDES = frozenset({"Bean", "Provides", "Produces"})
 # The names of calls that register one type for another, and those of calls that relate them in another way.
 _REGISTERS = re.compile(
     r"^_*(?:try_?)?(?:add|register|bind|provide|replace|decorate|override|use|inject|wire|singleton|transient|scoped|alias"
@@ -75,7 +63,7 @@ class Registrations:
             table.module_of(file) + reference.scope
             for file, facts in enumerate(table.files)
             for reference in facts.references
-            if reference.role == "decorator" and reference.name in _PROVIDES
+            if reference.role == "decorator" and reference.name in lookup.frameworks.providing
         }
         for file, facts in enumerate(table.files):
             for call in facts.calls if not facts.is_test else ():
@@ -297,7 +285,8 @@ class Messages:
         The base is, or derives from, a handler of a library for messages. Or the tree declares it as what handles,
         consumes or listens, and the tree publishes what it is for.
         """
-        if _plain_name(base) in _HANDLER_TYPES:
+        handlers = self._lookup.frameworks.handlers
+        if _plain_name(base) in handlers:
             return True
         base_types = self._lookup.type_named(number, base)
         if base_types is None:
@@ -305,7 +294,7 @@ class Messages:
         lineage = {ancestor for base_type in base_types.numbers for ancestor, _ in self._lookup.lineage(base_type)}
         names = {_plain_name(name) for ancestor in lineage for name in self._table.definitions[ancestor].bases}
         is_published = head(value_type(written)).rpartition(".")[2] in self._published
-        return not names.isdisjoint(_HANDLER_TYPES) or (is_published and _HANDLES.search(head(base)) is not None)
+        return not names.isdisjoint(handlers) or (is_published and _HANDLES.search(head(base)) is not None)
 
     def _messages_named(self, scope: int, receiver: str, name: str) -> tuple[int, ...]:
         message_types = self._lookup.type_named(scope, f"{receiver}.{name}" if receiver else name)

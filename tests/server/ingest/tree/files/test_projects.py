@@ -2,9 +2,12 @@
 
 from collections.abc import Callable
 
+import pytest
+
 from groundwire_ingest.records import SkippedFile
 from groundwire_ingest.tree.files.facts import ProjectFacts, Setting
 from groundwire_ingest.tree.files.reading import FileReading
+from groundwire_ingest.tree.flag_signs import is_test_project
 
 Read = Callable[[str, str], FileReading]
 Chunks = Callable[[str, str], list[tuple[str, int, int]]]
@@ -101,3 +104,9 @@ def test_entities_are_not_expanded(read: Read) -> None:
     (skipped,) = read("a.xml", bomb).analysis.skipped
     assert "defines the entity 'a'" in skipped.why
     assert not read("a.xml", '<!DOCTYPE a SYSTEM "file:///etc/passwd"><a>b</a>').analysis.skipped
+
+
+@pytest.mark.parametrize("package", ["XUnit", "xunit.runner.visualstudio", "nunit", "mstest", "Microsoft.NET.Test.Sdk"])
+def test_a_package_for_tests_makes_a_project_one_of_tests_whatever_its_case(package: str) -> None:
+    assert is_test_project(ProjectFacts(packages=("Dapper", package), properties=(), projects=()))
+    assert not is_test_project(ProjectFacts(packages=("Dapper", f"Shop.{package}"), properties=(), projects=()))

@@ -228,5 +228,5 @@ def test_analyses_hold_together(analyse: Analyser, path: str) -> None:
         for node in analysis.file.nodes:
             if node.key in members - outlines:
                 assert "\n".join(lines[node.start_line - 1 : node.end_line]).removesuffix("\r") == node.text
-        edges = [*analysis.file.edges, *resolve([facts], TreeLayout(frozenset(), {})).edges]
+        edges = [*analysis.file.edges, *resolve([facts], TreeLayout()).edges]
         assert keys >= {edge.from_key for edge in edges}

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from groundwire_ingest.tree.facts import CodeAnalysis, CodeFacts, Import
-from groundwire_ingest.tree.languages.rust.rust_syntax import crate_name
+from groundwire_ingest.tree.languages.rust.crates import Crate, crate
 
 Analyser = Callable[[str, str], CodeAnalysis]
 
@@ -70,9 +70,9 @@ def test_imports_of_rust(analyse: Analyser) -> None:
 
 
 def test_the_name_of_a_crate() -> None:
-    assert crate_name('[package]\nversion = "1"\nname = "shop-core"\n') == "shop_core"
-    assert crate_name('[workspace]\nmembers = ["a"]\n[package.metadata]\nname = "x"\n') == ""
-    assert crate_name("[package]\n" * 100_000) == ""
+    assert crate("Cargo.toml", '[package]\nversion = "1"\nname = "shop-core"\n') == Crate("shop_core")
+    assert crate("Cargo.toml", '[workspace]\nmembers = ["a"]\n[package.metadata]\nname = "x"\n') is None
+    assert crate("Cargo.toml", "[package]\n" * 100_000) is None
 
 
 def test_strings_of_php_and_ruby(analyse: Analyser) -> None:

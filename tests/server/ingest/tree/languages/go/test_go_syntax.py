@@ -1,7 +1,7 @@
 from collections.abc import Callable
 
 from groundwire_ingest.tree.facts import Binding, CodeAnalysis, Import
-from groundwire_ingest.tree.languages.go.go_syntax import module_path
+from groundwire_ingest.tree.languages.go.go_modules import GoModule, go_module
 
 Analyser = Callable[[str, str], CodeAnalysis]
 
@@ -106,5 +106,5 @@ def test_literals(analyse: Analyser) -> None:
 
 
 def test_module_path_of_go_mod() -> None:
-    assert module_path("// a comment\nmodule example.com/shop\n\ngo 1.22\n") == "example.com/shop"
-    assert module_path("go 1.22\n") == ""
+    assert go_module("a/go.mod", "// a comment\nmodule example.com/shop\n\ngo 1.22\n") == GoModule("example.com/shop")
+    assert go_module("go.mod", "go 1.22\n") is None

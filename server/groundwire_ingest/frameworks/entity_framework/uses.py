@@ -2,11 +2,11 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from groundwire_index.ends.confidences import INFERRED, WILDCARD
 from groundwire_ingest.tree.facts import Call
+from groundwire_ingest.tree.framework_facts import EntityUse
 from groundwire_ingest.tree.languages.types import arguments, head
 from groundwire_ingest.tree.names.lookup import Lookup
 
@@ -19,17 +19,6 @@ _WRITES = frozenset(
 )
 _BY_QUERY = frozenset({"ExecuteDelete", "ExecuteDeleteAsync", "ExecuteUpdate", "ExecuteUpdateAsync"})
 _NEITHER = frozenset({"Attach", "AttachRange", "Entry", "AsQueryable", "Local"})
-
-
-@dataclass(frozen=True, slots=True)
-class EntityUse:
-    """Code in node `from_key` reads or, if it `writes`, changes entities of the type in node `entity_key`."""
-
-    from_key: str
-    entity_key: str
-    line: int
-    writes: bool
-    confidence: float
 
 
 class _Set(NamedTuple):
@@ -47,7 +36,14 @@ class _Place(NamedTuple):
     path: str
 
 
-class EntityUses:
+def entity_uses(lookup: Lookup) -> Iterator[EntityUse]:
+    """What the code of a table does with entities, file by file."""
+    uses = _EntityUses(lookup)
+    for file in range(len(lookup.table.files)):
+        yield from uses.of_file(file)
+
+
+class _EntityUses:
     """Answers for one table."""
 
     def __init__(self, lookup: Lookup) -> None:

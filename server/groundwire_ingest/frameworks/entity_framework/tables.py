@@ -5,7 +5,6 @@ from collections.abc import Iterator, Mapping
 
 from tree_sitter import Node
 
-from groundwire_ingest.frameworks.framework import Framework
 from groundwire_ingest.tree.framework_facts import TableMapping
 from groundwire_ingest.tree.languages.csharp.csharp_bindings import TYPE_NODES, attributes, base_types
 from groundwire_ingest.tree.languages.nodes import Nodes, children_of, first_child, last_child, text_of, type_name
@@ -163,6 +162,3 @@ def _type_argument(node: Node | None) -> str:
 def _plain_string(node: Node | None) -> str:
     text = text_of(node)
     return text[1:-1] if node is not None and node.type == "string_literal" and "\\" not in text else ""
-
-
-ENTITY_FRAMEWORK = Framework(languages="csharp", finders=(tables,))

@@ -1,11 +1,14 @@
-"""Edges between the statements of MyBatis and the methods of the interfaces that they stand for."""
+"""MyBatis: edges between the statements of its mapper files and the methods that they stand for."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
+from groundwire_ingest.frameworks.framework import Framework
 from groundwire_ingest.records import SourceEdge
 from groundwire_ingest.tree.facts import CodeFacts
+from groundwire_ingest.tree.file_facts import FileFacts
+from groundwire_ingest.tree.files.facts import MapperFacts
 from groundwire_ingest.tree.folders import path_in
 
 _LANGUAGES = frozenset({"java", "kotlin"})
@@ -15,8 +18,7 @@ STATED_CONFIDENCE = 0.9
 ONE_OF_SEVERAL_CONFIDENCE = 0.5
 
 
-@dataclass(frozen=True, slots=True)
-class MappedStatement:
+class _Statement(NamedTuple):
     """The node of a statement, its line, and the full name of the method that it stands for."""
 
     key: str
@@ -24,12 +26,12 @@ class MappedStatement:
     method: str
 
 
-def mapper_edges(statements: Iterable[MappedStatement], files: Iterable[CodeFacts]) -> Iterator[SourceEdge]:
+def mapper_edges(files: Sequence[FileFacts], code: Sequence[CodeFacts]) -> Iterator[SourceEdge]:
     """ImplementedBy edges from methods to their statements, and Implements edges back."""
-    listed = tuple(statements)
+    listed = tuple(_statements(files))
     wanted = {statement.method for statement in listed}
     methods: defaultdict[str, list[str]] = defaultdict(list)
-    for facts in files if wanted else ():
+    for facts in code if wanted else ():
         for definition in facts.definitions if facts.language in _LANGUAGES else ():
             if definition.construct == "callable" and definition.symbol in wanted:
                 methods[definition.symbol].append(definition.key)
@@ -40,3 +42,13 @@ def mapper_edges(statements: Iterable[MappedStatement], files: Iterable[CodeFact
         for key in keys if len(keys) <= _MAX_METHODS else ():
             yield SourceEdge(key, statement.key, "ImplementedBy", origin, confidence, statement.line)
             yield SourceEdge(statement.key, key, "Implements", origin, confidence, statement.line)
+
+
+def _statements(files: Iterable[FileFacts]) -> Iterator[_Statement]:
+    for file in files:
+        if isinstance(file.of_format, MapperFacts):
+            for item in file.of_format.statements:
+                yield _Statement(file.keys[item.line - 1], item.line, f"{file.of_format.interface}.{item.name}")
+
+
+MYBATIS = Framework(languages="java kotlin", file_edges=mapper_edges)

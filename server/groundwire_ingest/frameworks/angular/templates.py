@@ -8,6 +8,7 @@ from operator import itemgetter
 from groundwire_index.ends.nearest import nearest
 from groundwire_ingest.records import SourceEdge
 from groundwire_ingest.tree.facts import CodeFacts, Reference
+from groundwire_ingest.tree.file_facts import FileFacts
 from groundwire_ingest.tree.files.facts import TemplateNames
 
 SELECTED_CONFIDENCE = 0.9
@@ -18,7 +19,7 @@ MAX_ALIKE = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Template:
+class _Template:
     """A file with a template: the node at each of its lines, and the names in it."""
 
     path: str
@@ -30,9 +31,16 @@ class Template:
         return self.keys[line - 1] or next(filter(None, self.keys), "")
 
 
-def with_members_named(files: Iterable[CodeFacts], templates: Mapping[str, Template]) -> Iterator[CodeFacts]:
-    """The facts of files with what the templates of their components name of these; `templates` are by path."""
-    for facts in files:
+def _templates(files: Iterable[FileFacts]) -> Iterator[_Template]:
+    for file in files:
+        if isinstance(file.of_format, TemplateNames):
+            yield _Template(file.path, file.keys, file.of_format)
+
+
+def with_members_named(files: Sequence[FileFacts], code: Sequence[CodeFacts]) -> Iterator[CodeFacts]:
+    """The facts of code with what the templates of its components name of these."""
+    templates = {template.path: template for template in _templates(files)}
+    for facts in code:
         views = [view for view in facts.template_views if view.template in templates]
         references = [
             Reference(templates[view.template].key_at(line), view.scope, f"this.{name}", line, "value")
@@ -42,16 +50,16 @@ def with_members_named(files: Iterable[CodeFacts], templates: Mapping[str, Templ
         yield replace(facts, references=(*facts.references, *references)) if references else facts
 
 
-def selector_edges(files: Iterable[CodeFacts], templates: Iterable[Template]) -> Iterator[SourceEdge]:
+def selector_edges(files: Sequence[FileFacts], code: Sequence[CodeFacts]) -> Iterator[SourceEdge]:
     """References edges from templates, in files of their own or in code, to the classes whose selectors they use."""
     classes: defaultdict[str, list[tuple[str, str]]] = defaultdict(list)
-    with_views = [facts for facts in files if facts.template_views]
+    with_views = [facts for facts in code if facts.template_views]
     for facts in with_views:
         for view in facts.template_views:
             for selector in view.selectors:
                 classes[selector].append((facts.path, facts.definitions[view.scope].key))
     chosen = {selector: sorted(set(listed)) for selector, listed in classes.items()}
-    for template in templates if chosen else ():
+    for template in _templates(files) if chosen else ():
         for selector, line in template.names.selectors:
             yield from _edges(chosen, template.path, template.key_at(line), selector, line)
     for facts in with_views:

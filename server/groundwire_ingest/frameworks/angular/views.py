@@ -1,4 +1,4 @@
-"""Angular: components, directives and pipes, the elements that stand for them, and their templates."""
+"""The components, directives and pipes of Angular, with the elements that stand for them."""
 
 import re
 from collections.abc import Iterator
@@ -6,7 +6,6 @@ from posixpath import join, normpath
 
 from tree_sitter import Node
 
-from groundwire_ingest.frameworks.framework import Framework
 from groundwire_ingest.tree.files.markup.angular_templates import template_names
 from groundwire_ingest.tree.folders import folder_of
 from groundwire_ingest.tree.framework_facts import TemplateView
@@ -54,6 +53,3 @@ def _selectors(written: str) -> Iterator[str]:
             yield from (f"[{name}]" for name in attributes)
         elif element is not None:
             yield element[0]
-
-
-ANGULAR = Framework(languages="typescript", finders=(views,))
