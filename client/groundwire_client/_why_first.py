@@ -78,7 +78,7 @@ def _other_reasons(first: StageScores, others: Sequence[StageScores]) -> Iterato
     if first.graph and all(first.graph >= other.graph for other in others):
         yield "its neighbours in the graph match best"
     if first.boost > 1:
-        yield "the words of the query ask for its corpus"
+        yield "the words of the query ask for its corpus or its definition"
     if first.older_definitions:
         yield f"{first.older_definitions} older definitions of it match as well"
 

@@ -38,7 +38,7 @@ def query_bars(match: QueryMatch, matches: Sequence[QueryMatch], ranking: Rankin
         *_kind_factor(match, ranking),
         *_factor("length_factor", match.scores.length_factor, "its text is long"),
         *_factor("within_file_factor", match.scores.within_file_factor, "others of its file have more of the words"),
-        *_factor("boost", match.scores.boost, "the words of the query ask for its corpus"),
+        *_factor("boost", match.scores.boost, "the words of the query ask for its corpus or its definition"),
         *_factor("repeat_factor", match.scores.repeat_factor, "better matches come from the same file"),
         *_factor("older_definition_factor", match.scores.older_definition_factor, "its object has a newer definition"),
     )

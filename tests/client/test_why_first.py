@@ -34,7 +34,7 @@ def match(rank: int, **scores: float) -> query_pb2.QueryMatch:
         ),
         (
             [match(1, trigram=0.5, boost=1.3, older_definitions=2), match(2, trigram=0.25)],
-            "1 is first: best by parts of names; the words of the query ask for its corpus; "
+            "1 is first: best by parts of names; the words of the query ask for its corpus or its definition; "
             "2 older definitions of it match as well.",
         ),
         ([match(1, dense=0.5)], "1 is the only match."),

@@ -119,3 +119,30 @@ def test_evidence_shows_the_current_definition_and_counts_the_older_ones(platfor
     (passage,) = (one for one in response.passages if one.id.rpartition("::")[2] in DEFINITIONS)
     assert (passage.id.rpartition("::")[2], passage.copies) == ("current", 2)
     assert "the current definition (matches of older ones: 2)" in passage.explanation
+
+
+def test_an_object_whose_definition_is_asked_comes_first(platform: Platform) -> None:
+    """`other` matches better by its words, and the name of `current` is two words of the question."""
+    words = "settle invoice open"
+    assert all_matches(ask(platform, f"what is the meaning of {words}"))[:2] == ["other", "current"]
+    response = ask(platform, f"where is the definition of {words}")
+    assert all_matches(response)[:2] == ["current", "other"]
+    assert (scores_of(response, "current").boost, scores_of(response, "other").boost) == (3.0, 2.0)
+    assert list(response.meta.boosts) == []
+
+
+def test_sql_counts_more_for_the_definition_of_a_procedure(platform: Platform) -> None:
+    response = ask(platform, "where is the definition of the procedure settle invoice open")
+    assert (scores_of(response, "current").boost, scores_of(response, "other").boost) == (4.5, 3.0)
+
+
+def test_a_hidden_object_whose_definition_is_asked_changes_no_score(platform: Platform) -> None:
+    question = "where is the definition of the procedure settle invoice"
+    outsider, insider = ask(platform, question), ask(platform, question, access=INSIDER)
+    assert scores_of(outsider, "current").boost == scores_of(insider, "secret").boost == 4.5
+    assert "secret" not in all_matches(outsider)
+
+
+def all_matches(response: query_pb2.QueryResponse) -> list[str]:
+    """The local ids of all matches, best first."""
+    return [match.meta.chunk_id for match in response.matches]

@@ -590,7 +590,9 @@ class StageScores(_message.Message):
     switched off.
     """
     boost: _builtins.float
-    """The product of the corpus boosts that applied; 1 for none."""
+    """The product of the corpus boosts that applied, and of the factor for the object whose definition the query asks;
+    1 for none.
+    """
     final: _builtins.float
     """The score that orders the matches before diversification. Without a rerank it is (share + file_weight * file) *
     kind_factor * length_factor * within_file_factor + graph_weight * graph. There, share is `fused` divided by the

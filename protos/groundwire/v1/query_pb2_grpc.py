@@ -35,7 +35,7 @@ class QueryServiceStub(object):
     effect when the request's `fusion` is RRF or WEIGHTED, or it gives `hybrid.alpha` alone.
     4. A reranker reads the query with the best candidates, if the request asks for it.
     5. Freshness raises recent conversations.
-    6. Corpus boosts raise the corpora that the words of the query ask for.
+    6. Corpus boosts raise the corpora that the words of the query ask for, and what it asks the definition of.
     7. Further matches of one file are lowered (`repeat_factor`).
     8. Of several definitions of one object the current one comes first (`older_definition_factor`).
     9. Diversification lowers matches that are similar to better ones, if the request asks for it.
@@ -82,7 +82,7 @@ class QueryServiceServicer(object):
     effect when the request's `fusion` is RRF or WEIGHTED, or it gives `hybrid.alpha` alone.
     4. A reranker reads the query with the best candidates, if the request asks for it.
     5. Freshness raises recent conversations.
-    6. Corpus boosts raise the corpora that the words of the query ask for.
+    6. Corpus boosts raise the corpora that the words of the query ask for, and what it asks the definition of.
     7. Further matches of one file are lowered (`repeat_factor`).
     8. Of several definitions of one object the current one comes first (`older_definition_factor`).
     9. Diversification lowers matches that are similar to better ones, if the request asks for it.
@@ -173,7 +173,7 @@ class QueryService(object):
     effect when the request's `fusion` is RRF or WEIGHTED, or it gives `hybrid.alpha` alone.
     4. A reranker reads the query with the best candidates, if the request asks for it.
     5. Freshness raises recent conversations.
-    6. Corpus boosts raise the corpora that the words of the query ask for.
+    6. Corpus boosts raise the corpora that the words of the query ask for, and what it asks the definition of.
     7. Further matches of one file are lowered (`repeat_factor`).
     8. Of several definitions of one object the current one comes first (`older_definition_factor`).
     9. Diversification lowers matches that are similar to better ones, if the request asks for it.

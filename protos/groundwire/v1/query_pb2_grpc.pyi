@@ -36,7 +36,7 @@ class QueryServiceStub:
        effect when the request's `fusion` is RRF or WEIGHTED, or it gives `hybrid.alpha` alone.
     4. A reranker reads the query with the best candidates, if the request asks for it.
     5. Freshness raises recent conversations.
-    6. Corpus boosts raise the corpora that the words of the query ask for.
+    6. Corpus boosts raise the corpora that the words of the query ask for, and what it asks the definition of.
     7. Further matches of one file are lowered (`repeat_factor`).
     8. Of several definitions of one object the current one comes first (`older_definition_factor`).
     9. Diversification lowers matches that are similar to better ones, if the request asks for it.
@@ -104,7 +104,7 @@ class QueryServiceAsyncStub(QueryServiceStub):
        effect when the request's `fusion` is RRF or WEIGHTED, or it gives `hybrid.alpha` alone.
     4. A reranker reads the query with the best candidates, if the request asks for it.
     5. Freshness raises recent conversations.
-    6. Corpus boosts raise the corpora that the words of the query ask for.
+    6. Corpus boosts raise the corpora that the words of the query ask for, and what it asks the definition of.
     7. Further matches of one file are lowered (`repeat_factor`).
     8. Of several definitions of one object the current one comes first (`older_definition_factor`).
     9. Diversification lowers matches that are similar to better ones, if the request asks for it.
@@ -168,7 +168,7 @@ class QueryServiceServicer(metaclass=_abc_1.ABCMeta):
        effect when the request's `fusion` is RRF or WEIGHTED, or it gives `hybrid.alpha` alone.
     4. A reranker reads the query with the best candidates, if the request asks for it.
     5. Freshness raises recent conversations.
-    6. Corpus boosts raise the corpora that the words of the query ask for.
+    6. Corpus boosts raise the corpora that the words of the query ask for, and what it asks the definition of.
     7. Further matches of one file are lowered (`repeat_factor`).
     8. Of several definitions of one object the current one comes first (`older_definition_factor`).
     9. Diversification lowers matches that are similar to better ones, if the request asks for it.

@@ -40,6 +40,7 @@ from groundwire_ingest.tree.markdown import markdown_analysis
 from groundwire_ingest.tree.model import FileAnalysis, SourceFile
 from groundwire_ingest.tree.packages import PackageFacts, package_facts
 from groundwire_ingest.tree.sql.file import SqlFile, read_sql_file
+from groundwire_ingest.tree.sql.recognition import is_sql_script
 from groundwire_ingest.tree.walk import ListedFile
 
 FILE_READERS: Mapping[str, Callable[[SourceFile], FileReading]] = {
@@ -136,6 +137,8 @@ def _reader(language: str) -> CodeReader | PrismaReader:
 
 
 def _content(file: SourceFile) -> Content:
+    if file.language == "xml" and is_sql_script(file.text):
+        return read_sql_file(file)  # web servers do not hand out `*.config`, so that some projects keep scripts in them
     if file.language in FILE_READERS:
         return _other_file(file, FILE_READERS[file.language](file))
     match file.language:

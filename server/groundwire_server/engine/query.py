@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from groundwire_index.purposes import Purpose
 from groundwire_server.backends.interface import Snapshot
 from groundwire_server.domain.errors import NotFoundError, Reason
+from groundwire_server.domain.query.asked_definition import AskedDefinition, asked_definition
 from groundwire_server.domain.query.corpus_boost import BoostRule
 from groundwire_server.domain.query.query import FusionMode, QueryClass, QueryRequest
 from groundwire_server.domain.query.query_class import classify
@@ -107,6 +108,7 @@ class QueryPlan:
     `ranks` is False where the order is that of the fusion: for names, paths and quotations, and for a fusion by ranks
     or weights that the request names. `orders_definitions` is False for the latter, and for paths and quotations, which
     ask for a certain text. `wanted_purposes` are those that the question or a rule asks for: they are not lowered.
+    `asked_definition` is the object whose definition the question asks for, if it does and `ranks` is True.
     """
 
     request: QueryRequest
@@ -118,6 +120,7 @@ class QueryPlan:
     wanted_purposes: frozenset[Purpose]
     query_class: QueryClass
     rules: tuple[BoostRule, ...]
+    asked_definition: AskedDefinition | None
     reranker: Reranker | None
 
     @property
@@ -185,16 +188,18 @@ def _plan(request: QueryRequest, reranker: Reranker | None, settings: QuerySetti
     query_class, rules = classify(request.query), settings.boosts.called(request.query)
     orders_by_fusion = asked_fusion(request.fusion, request.hybrid) in (FusionMode.RRF, FusionMode.WEIGHTED)
     request = routed(request, rule)
+    ranks = query_class in _IN_WORDS and not orders_by_fusion
     return QueryPlan(
         request=request,
         rule=rule,
         fusion=fusion,
         parameters=effective_parameters(request, settings.defaults),
-        ranks=query_class in _IN_WORDS and not orders_by_fusion,
+        ranks=ranks,
         orders_definitions=query_class in (*_IN_WORDS, QueryClass.IDENTIFIER) and not orders_by_fusion,
         wanted_purposes=purposes_asked_for(request.query, rules),
         query_class=query_class,
         rules=rules,
+        asked_definition=asked_definition(request.query) if ranks else None,
         reranker=configured(reranker) if request.rerank else None,
     )
 
@@ -272,7 +277,7 @@ def _ordered(plan: QueryPlan, outcome: RankedMatches, snapshot: Snapshot, call: 
     with time.stage("freshness"):
         ranked = freshen(ranked, plan.request.now, parameters.freshness)
     with time.stage("boost"):
-        ranked = boost(ranked, plan.rules)
+        ranked = boost(ranked, plan.rules, plan.asked_definition, snapshot)
     redefined = NO_REDEFINITIONS
     if plan.orders_definitions:
         with time.stage("definitions"):

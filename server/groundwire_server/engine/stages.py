@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from groundwire_index.purposes import PROSE_PREFIX, Purpose, asked_purposes
 from groundwire_server.backends.interface import Snapshot
 from groundwire_server.domain.query.adaptive import adaptive_weights
+from groundwire_server.domain.query.asked_definition import AskedDefinition
 from groundwire_server.domain.query.corpus_boost import BoostRule, boost_of
 from groundwire_server.domain.query.definitions import current_first
 from groundwire_server.domain.query.diversity import cosines, diversify
@@ -45,6 +46,8 @@ from groundwire_server.engine.redefinitions import Redefinitions
 from groundwire_server.engine.rerankers.rerank import Reranker, rerank_scores
 from groundwire_server.execution.call import Checkpoint
 
+SQL_KIND = "sql"
+"""The kind of the nodes of SQL scripts."""
 RERANK_WINDOW = 50
 """How many candidates a reranker reads, unless more are asked for."""
 
@@ -180,13 +183,19 @@ def freshen(ranked: Ranked, now: datetime, freshness: Freshness) -> Ranked:
     return replace(ranked, order=best_first(ranked.order, final), final=final, freshness=decay)
 
 
-def boost(ranked: Ranked, rules: Sequence[BoostRule]) -> Ranked:
-    """Nodes of the corpora that the query calls for gain."""
-    if not rules:
+def boost(ranked: Ranked, rules: Sequence[BoostRule], definition: AskedDefinition | None, snapshot: Snapshot) -> Ranked:
+    """Nodes of the corpora that the query calls for gain, and objects whose definition it asks for."""
+    if not rules and definition is None:
         return ranked
     columns = ranked.candidates.columns
     multipliers = np.asarray([boost_of(rules, name) for name in columns.corpus_types], dtype=np.float64)
     boosts = multipliers[columns.corpus_codes]
+    if definition is not None:
+        labels, declarations = snapshot.labels(ranked.rows), snapshot.declarations(ranked.rows)
+        boosts[ranked.order] *= [
+            definition.factor(label.symbol, declaration.kind == SQL_KIND)
+            for label, declaration in zip(labels, declarations, strict=True)
+        ]
     final = ranked.final * boosts
     return replace(ranked, order=best_first(ranked.order, final), final=final, boost=boosts)
 

@@ -13,6 +13,12 @@ _HISTORY_FOLDERS = frozenset(
     "hotfixes change changes changeset changesets changelog version versions history".split()
 )
 _VERSION = re.compile(r"(?<!\d)\d++(?:[._-]\d++)+")
+_NAMED_AS_VERSION = re.compile(r"[vV]?\d++(?:[._-]\d++)*+\.[^.\d][^./]*\Z")
+"""A file that has the name of a version, with an ending: `2.3.4.8.sql`."""
+_INSTALL_OR_UPGRADE = re.compile(
+    r"(?:(?<![A-Za-z])(?:install|installation|upgrade|update)|Install|Installation|Upgrade|Update)s?+(?![a-z])"
+)
+"""What a folder of scripts does, as a word of its name in any usual case but capitals."""
 _REPEATABLE = "r__"
 """How the names of migrations begin that Flyway runs whenever they change."""
 
@@ -30,6 +36,8 @@ _SYSTEMS = {
         ("hsqldb",),
         ("cockroachdb", "cockroach"),
         ("clickhouse",),
+        ("sqlce",),
+        ("firebird", "firebirdsql"),
         ("snowflake",),
     )
     for word in words
@@ -51,8 +59,10 @@ class Tier(IntEnum):
 class Standing(NamedTuple):
     """The greatest of an object's definitions is the current one; among scripts that is the last by name.
 
-    `order` is the path without case, its numbers as numbers, so that `Release_10` comes after `Release_9`. `system` is
-    the database system that the path names, "" for none: a definition for another system is no older one.
+    `order` is the path without case, its numbers as numbers, so that `Release_10` comes after `Release_9`. For files
+    named as versions, folders of installations and of upgrades are the same: `InstallScripts/2.8.sql` has all that
+    `UpgradeScripts/2.7.sql` has. `system` is the database system that the path names, "" for none: a definition for
+    another system is no older one.
     """
 
     tier: Tier
@@ -64,11 +74,18 @@ class Standing(NamedTuple):
 def standing(path: str, name: str) -> Standing:
     """The standing of a definition in the file at `path` of an object whose bare name is `name`, case-folded."""
     # A text, a number, a text and so on, so that the parts of two paths can be compared.
-    parts = re.split(r"(\d+)", path.casefold(), flags=re.ASCII)
+    parts = re.split(r"(\d+)", _ordered_path(path).casefold(), flags=re.ASCII)
     order = tuple(int(part) if place % 2 else part for place, part in enumerate(parts))
     words = re.findall(r"[a-z0-9]+", path.casefold())
     system = next((_SYSTEMS[word] for word in words if word in _SYSTEMS), "")
     return Standing(_tier(path.casefold(), name), order, path, system)
+
+
+def _ordered_path(path: str) -> str:
+    folders, slash, file = path.rpartition("/")
+    if _NAMED_AS_VERSION.match(file) is None:
+        return path
+    return _INSTALL_OR_UPGRADE.sub("upgrade", folders) + slash + file
 
 
 def _tier(path: str, name: str) -> Tier:
