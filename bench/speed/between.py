@@ -24,7 +24,7 @@ from groundwire_server.backends.embedded.backend import EmbeddedBackend
 from groundwire_server.domain.access.access import AccessContext
 from groundwire_server.domain.access.lifecycle import Lifecycle
 from groundwire_server.domain.search.search import NO_FILTER
-from groundwire_server.engine.edges_between import EdgesBetween
+from groundwire_server.engine.edges_between import NO_EDGES, EdgesBetween
 from groundwire_server.engine.union_rows import by_part
 
 WHOLE, BETWEEN, WITHOUT = "one index", "repositories", "branches of one repository"
@@ -106,6 +106,7 @@ def _crossing(data: Path, names: Sequence[str], rounds: int) -> Crossing:
     backend = EmbeddedBackend(data)
     parts = [backend.open(Scope(name, _BRANCH), AccessContext(), Lifecycle.ACTIVE, NO_FILTER) for name in sorted(names)]
     joins: list[float] = []
+    edges = NO_EDGES
     for _ in range(rounds + 1):
         began = time.perf_counter()
         edges = EdgesBetween().of(parts, _go_on)

@@ -4,7 +4,7 @@ Edges between indexes follow from the ends of both (docs/adr/0077). Ends name no
 file has none.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
@@ -108,17 +108,115 @@ class Ends:
 def write_ends(directory: Path, ends: Ends) -> None:
     """Writes the ends unless there are none."""
     if ends:
-        (directory / ENDS_FILE).write_bytes(_ADAPTER.dump_json(ends, exclude_defaults=True))
+        (directory / ENDS_FILE).write_bytes(_ADAPTER.dump_json(_WrittenEnds.of(ends), exclude_defaults=True))
 
 
 def read_ends(path: Path) -> Ends:
     """Reads a file of ends. Raises IndexDamagedError."""
     try:
-        return _ADAPTER.validate_json(path.read_bytes())
+        written = _ADAPTER.validate_json(path.read_bytes())
     except OSError as error:
         raise IndexDamagedError(f"{path.name}: {error.strerror}") from error
     except ValidationError as error:
         raise IndexDamagedError(f"{path.name}: {error.error_count()} errors, first: {error.errors()[0]}") from error
+    try:
+        return written.ends
+    except IndexError as error:
+        raise IndexDamagedError(f"{path.name}: a use of a name refers to beginnings that the file lacks") from error
 
 
-_ADAPTER: TypeAdapter[Ends] = TypeAdapter(Ends)
+@dataclass(frozen=True, slots=True)
+class _Beginnings:
+    """How the names of a use begin, and the lines of imports that go with them, as in `NameUse`."""
+
+    of_names: tuple[str, ...] = ("",)
+    import_lines: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _WrittenUse:
+    """A `NameUse` whose names all end alike: `beginnings` is the place of what they begin with."""
+
+    space: str
+    ending: str
+    key: str
+    edge_type: str
+    line: int
+    confidence: float
+    file_key: str = ""
+    beginnings: int = 0
+    answered_by: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _WrittenEnds(Ends):
+    """Ends as the file has them: `written_uses` in place of `uses`.
+
+    A name in C# may be of any namespace that its file imports, so its uses have as many names. All uses in the file
+    share their beginnings, which would take most of the room.
+    """
+
+    beginnings: tuple[_Beginnings, ...] = ()
+    written_uses: tuple[_WrittenUse, ...] = ()
+
+    @classmethod
+    def of(cls, ends: Ends) -> "_WrittenEnds":
+        """What is written of ends."""
+        numbers: dict[_Beginnings, int] = {}
+        uses: list[_WrittenUse] = []
+        for use in ends.uses:
+            ending = _common_ending(use.names)
+            beginnings = _Beginnings(tuple(name.removesuffix(ending) for name in use.names), use.import_lines)
+            number = numbers.setdefault(beginnings, len(numbers))
+            place = (use.key, use.edge_type, use.line, use.confidence, use.file_key)
+            uses.append(_WrittenUse(use.space, ending, *place, number, use.answered_by))
+        return cls(
+            ends.routes,
+            ends.services,
+            ends.requests,
+            ends.handlers,
+            ends.messages,
+            ends.names,
+            (),
+            ends.tables,
+            ends.table_uses,
+            tuple(numbers),
+            tuple(uses),
+        )
+
+    @property
+    def ends(self) -> Ends:
+        """The ends. Raises IndexError where a use refers to beginnings that are not there."""
+        names_known: dict[tuple[int, str], tuple[str, ...]] = {}
+        uses: list[NameUse] = []
+        for use in self.written_uses:
+            beginnings = self.beginnings[use.beginnings]
+            written_name = (use.beginnings, use.ending)
+            if written_name not in names_known:
+                names_known[written_name] = tuple(beginning + use.ending for beginning in beginnings.of_names)
+            place = (use.key, use.edge_type, use.line, use.confidence, use.file_key)
+            uses.append(NameUse(use.space, names_known[written_name], *place, beginnings.import_lines, use.answered_by))
+        return Ends(
+            self.routes,
+            self.services,
+            self.requests,
+            self.handlers,
+            self.messages,
+            self.names,
+            tuple(uses),
+            self.tables,
+            self.table_uses,
+        )
+
+
+def _common_ending(names: Sequence[str]) -> str:
+    """The longest text that all names end with; "" for no names."""
+    length = 0
+    for characters in zip(*map(reversed, names), strict=False):
+        if len(set(characters)) > 1:
+            break
+        length += 1
+    return names[0][len(names[0]) - length :] if length else ""
+
+
+_ADAPTER: TypeAdapter[_WrittenEnds] = TypeAdapter(_WrittenEnds)
