@@ -23,6 +23,7 @@ PACKAGES = {
     "groundwire_ingest",
     "groundwire_mcp",
     "groundwire_milvus",
+    "groundwire_object_storage",
     "groundwire_pipelines",
     "groundwire_server",
 }
