@@ -30,7 +30,9 @@ def with_generated(
     Python by the module next to the .proto file. Go finds them in packages that code imports from the tree's own
     modules and that have no file (`go_modules` has what each go.mod states).
     """
-    packages = GoPackages(_absent_go_packages(code, go_modules), go_modules)
+    import_paths = ((folder_of(path), module.import_path) for path, module in go_modules.items())
+    modules = tuple(sorted(import_paths, key=lambda item: (-len(item[1]), item[0])))
+    packages = GoPackages(_absent_go_packages(code, modules), modules)
     facts = {(item.language, item.path): item for item in code}
     protos = sorted(protos, key=lambda item: item.path)
     by_stem: defaultdict[str, list[ProtoFacts]] = defaultdict(list)
@@ -113,10 +115,13 @@ def _python_modules(proto: ProtoFacts, _: "GoPackages") -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class GoPackages:
-    """The folders of packages that code imports and that have no file, and what each go.mod states."""
+    """The folders of packages that code imports and that have no file, by import path.
+
+    `modules` has the folder and the import path of each module, the longest path first.
+    """
 
     imported: Mapping[str, str]
-    modules: Mapping[str, GoModule]
+    modules: Sequence[tuple[str, str]]
 
 
 def _go_files(proto: ProtoFacts, go_packages: "GoPackages") -> tuple[str, ...]:
@@ -155,7 +160,7 @@ def _without_connect(folder: str) -> str:
     return outer if name.endswith("connect") and outer else folder
 
 
-def _absent_go_packages(code: Iterable[CodeFacts], modules: Mapping[str, GoModule]) -> dict[str, str]:
+def _absent_go_packages(code: Iterable[CodeFacts], modules: Sequence[tuple[str, str]]) -> dict[str, str]:
     """The packages of the tree's Go modules that code imports and no file of the tree is in: folders by import path."""
     files = [item for item in code if item.language == "go"]
     present = {item.path.rpartition("/")[0] for item in files}
@@ -170,10 +175,9 @@ def _absent_go_packages(code: Iterable[CodeFacts], modules: Mapping[str, GoModul
     return folder_of_path
 
 
-def _folder_in_modules(import_path: str, modules: Mapping[str, GoModule]) -> str | None:
+def _folder_in_modules(import_path: str, modules: Sequence[tuple[str, str]]) -> str | None:
     """The folder of a package in the module with the longest path that its import path begins with."""
-    import_paths = ((folder_of(path), module.import_path) for path, module in modules.items())
-    for root, module in sorted(import_paths, key=lambda item: (-len(item[1]), item[0])):
+    for root, module in modules:
         inside = import_path.removeprefix(module)
         if inside != import_path and inside[:1] in ("", "/"):
             return "/".join(filter(None, (root, inside.strip("/"))))

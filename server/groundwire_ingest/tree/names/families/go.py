@@ -27,6 +27,7 @@ class GoNames(NameRules):
         modules = ((folder_of(path), item.import_path) for path, item in layout.stated(GoModule).items())
         # The folders of modules with their import paths, the longest of these last.
         self._modules = sorted(modules, key=lambda item: (len(item[1]), item[0]))
+        self._import_path_of_root = dict(self._modules)
         self._folders: dict[str, str | None] = {}
         self._packages: defaultdict[str, dict[str, tuple[int, ...]]] = defaultdict(dict)
         for number, definition in enumerate(table.definitions):
@@ -98,7 +99,7 @@ class GoNames(NameRules):
 
     def _import_path_of(self, folder: str) -> str:
         """The import path of the package in a folder; empty without a go.mod above it."""
-        modules = dict(self._modules)
+        modules = self._import_path_of_root
         root = next((above for above in (folder, *folders_above(folder)) if above in modules), None)
         if root is None:
             return ""
