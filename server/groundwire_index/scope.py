@@ -2,7 +2,7 @@
 
 import re
 from dataclasses import dataclass
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 SEPARATOR = "::"
 MAX_NAME_LENGTH = 200
@@ -49,6 +49,12 @@ def escaped(name: str) -> str:
     """A repository or branch name as one path component: never hidden, never `..`, never with a separator."""
     quoted = quote(name, safe="")
     return f"%2E{quoted[1:]}" if quoted.startswith(".") else quoted
+
+
+def unescaped(component: str) -> str | None:
+    """The name whose `escaped` form this path component is; None for a component that no name has."""
+    name = unquote(component)
+    return name if not name_problem(name) and escaped(name) == component else None
 
 
 def version_problem(version: str) -> str | None:

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import IO
-from urllib.parse import urlsplit
 
+from groundwire_index.addresses import without_credentials
 from groundwire_ingest.ingest_errors import IngestError
 from groundwire_ingest.tree.decoding import MAX_FILE_BYTES
 
@@ -82,14 +82,6 @@ def git_tree(source: str, ref: str) -> Iterator[GitTree]:
         folder.mkdir()
         git.write_files(commit, folder)
         yield GitTree(folder, commit, branch, address)
-
-
-def without_credentials(source: str) -> str:
-    """An address without user and password."""
-    if "://" not in source:
-        return source
-    parts = urlsplit(source)
-    return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
 
 
 @dataclass

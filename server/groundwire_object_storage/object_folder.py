@@ -5,10 +5,10 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Protocol, cast
-from urllib.parse import urlsplit
 
 import fsspec
 
+from groundwire_index.addresses import without_credentials
 from groundwire_index.operator_errors import OperatorError
 from groundwire_index.store.files import make_durable
 
@@ -18,7 +18,7 @@ _S3_PROTOCOLS = ("s3", "s3a")
 _S3_OPTIONS: Mapping[str, object] = {
     "config_kwargs": {"connect_timeout": 10, "read_timeout": 30, "retries": {"max_attempts": 3}}
 }
-"""By default a storage that does not answer would be waited for up to 25 minutes."""
+"""A storage that does not answer fails within minutes: by default each of several tries would take as long as one."""
 
 
 class ObjectStorageError(OperatorError):
@@ -48,7 +48,7 @@ class ObjectFolder:
 
     def __init__(self, address: str) -> None:
         """Finds the library of the address's protocol; nothing is read yet."""
-        self.place = _without_credentials(address)
+        self.place = without_credentials(address)
         protocol = address.partition("://")[0] if "://" in address else "file"
         options = _S3_OPTIONS if protocol in _S3_PROTOCOLS else {}
         with self._reporting(""):
@@ -153,11 +153,3 @@ class ObjectFolder:
         except Exception as error:
             # The library of each protocol has errors of its own, which share no class.
             raise ObjectStorageError(f"{self._shown(path)}: {type(error).__name__}: {error}") from error
-
-
-def _without_credentials(address: str) -> str:
-    """The address without user, password and query, which may hold keys."""
-    if "://" not in address:
-        return address
-    parts = urlsplit(address)
-    return parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment="").geturl()

@@ -6,11 +6,10 @@ The checksum of a manifest is written after everything else of a version. So a v
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from urllib.parse import unquote
 
 from groundwire_index.embedding.int8.store import ENCODERS_FOLDER
 from groundwire_index.nodes.policies import POLICIES_FILE
-from groundwire_index.scope import Scope, escaped, name_problem, version_problem
+from groundwire_index.scope import Scope, escaped, unescaped, version_problem
 from groundwire_index.store.manifest import CHECKSUM_FILE, MANIFEST_FILE, Manifest
 from groundwire_index.store.store import ACTIVE_FILE, TOMBSTONES_FOLDER
 from groundwire_index.store.version_entry import VersionEntry
@@ -65,8 +64,13 @@ class PublishedVersions:
     def activate(self, scope: Scope) -> str:
         """Names the version that servers are to take; returns the one before, or "".
 
-        Raises ObjectStorageError where it is not published.
+        Raises ObjectStorageError where it is not published, or was withdrawn: a withdrawal that was interrupted leaves
+        files behind.
         """
+        if scope.active_index in self.withdrawn(scope):
+            raise ObjectStorageError(
+                f"{self.place}: version {scope.active_index!r} of {scope_name(scope)} was withdrawn; publish another"
+            )
         self.manifest(scope)
         previous = self.active(scope)
         self.folder.write(f"{branch_path(scope)}/{ACTIVE_FILE}", scope.active_index.encode())
@@ -164,5 +168,5 @@ def encoder_path(fingerprint: str) -> str:
 
 
 def _scope_names(folder_names: list[str]) -> list[str]:
-    names = ((unquote(folder_name), folder_name) for folder_name in folder_names if not folder_name.startswith("."))
-    return sorted(name for name, folder_name in names if not name_problem(name) and escaped(name) == folder_name)
+    names = map(unescaped, folder_names)
+    return sorted(name for name in names if name is not None)

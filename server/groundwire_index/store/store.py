@@ -20,10 +20,9 @@ from functools import lru_cache, partial
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import TYPE_CHECKING
-from urllib.parse import unquote
 
 from groundwire_index.nodes.policies import POLICIES_FILE
-from groundwire_index.scope import Scope, escaped, name_problem, version_problem
+from groundwire_index.scope import Scope, escaped, unescaped, version_problem
 from groundwire_index.store.files import locked, make_durable, replace_durably
 from groundwire_index.store.index_errors import (
     BuildRefusedError,
@@ -336,8 +335,8 @@ def _by_name(parent: Path) -> list[tuple[str, Path]]:
 
     Those that the store did not make are none: no scope leads to them.
     """
-    named = ((unquote(path.name), path) for path in _visible_directories(parent))
-    return sorted((name, path) for name, path in named if not name_problem(name) and escaped(name) == path.name)
+    named = ((unescaped(path.name), path) for path in _visible_directories(parent))
+    return sorted((name, path) for name, path in named if name is not None)
 
 
 def _visible_directories(parent: Path) -> list[Path]:

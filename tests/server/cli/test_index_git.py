@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from groundwire_index.addresses import without_credentials
 from groundwire_index.scope import Scope
 from groundwire_index.store.store import IndexStore
-from groundwire_ingest.git_trees import git_tree, is_git_repository, repository_name, without_credentials
+from groundwire_ingest.git_trees import git_tree, is_git_repository, repository_name
 from groundwire_ingest.ingest_errors import IngestError
 from groundwire_ingest.tree.decoding import MAX_FILE_BYTES
 from support.builds import index_of
@@ -152,6 +153,7 @@ def test_addresses() -> None:
     assert repository_name("https://example.org/team/shop.git/") == "shop"
     assert repository_name("git@example.org:shop") == "shop"
     assert without_credentials("https://ann:secret@example.org/shop") == "https://example.org/shop"
+    assert without_credentials("s3://key:secret@bucket/team?token=secret") == "s3://bucket/team"
     with pytest.raises(IngestError) as refused, git_tree("https://ann:secret@127.0.0.1:9/shop", ""):
         pass
     assert "secret" not in str(refused.value)
