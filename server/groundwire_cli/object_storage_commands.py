@@ -5,7 +5,6 @@ import sys
 import time
 from collections.abc import Sequence
 from dataclasses import asdict
-from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -105,7 +104,7 @@ def follow(
     address: Address,
     repository: Annotated[
         list[str] | None,
-        typer.Option("--repository", "-r", metavar="PATTERN", help="Take these repositories alone; * is any text."),
+        typer.Option("--repository", "-r", metavar="PATTERN", help="Take only these; * at the end is any text."),
     ] = None,
     data: Data = DEFAULT_DATA,
     every: Annotated[float, typer.Option(min=1, help="Seconds between two looks at ADDRESS.")] = 30,
@@ -116,14 +115,16 @@ def follow(
     keep: Annotated[int, typer.Option(min=0, help="Versions of a branch to keep besides the active one.")] = 1,
 ) -> None:
     """Keep a data folder of its own up to date with what is published at ADDRESS, for the servers that read it."""
-    patterns = repository or ["*"]
     with reporting_failures(_EXTRA):
         from groundwire_object_storage.index_cache import CacheBounds, IndexCache
         from groundwire_object_storage.object_folder import ObjectFolder
         from groundwire_object_storage.published_versions import PublishedVersions
+        from groundwire_server.domain.access.name_sets import ANY, Names
 
         published_versions = PublishedVersions(ObjectFolder(address))
-        cache = IndexCache(published_versions, data, CacheBounds(max_bytes, keep), _Patterns(patterns).match)
+        cache = IndexCache(
+            published_versions, data, CacheBounds(max_bytes, keep), Names.parse(repository or [ANY]).__contains__
+        )
         cache.claim()
         if once:
             _look_once(cache, published_versions.place)
@@ -133,17 +134,6 @@ def follow(
             _look_again_and_again(cache, every)
         except KeyboardInterrupt:
             print("no version is taken any more; the active ones stay", flush=True)
-
-
-class _Patterns:
-    """The repositories to take."""
-
-    def __init__(self, patterns: Sequence[str]) -> None:
-        self._patterns = patterns
-
-    def match(self, repository: str) -> bool:
-        """True if a pattern matches the whole name."""
-        return any(fnmatchcase(repository, pattern) for pattern in self._patterns)
 
 
 def _look_once(cache: "IndexCache", place: str) -> None:

@@ -22,7 +22,7 @@ from groundwire_index.embedding.int8.store import EncoderStore
 from groundwire_index.operator_errors import OperatorError
 from groundwire_index.scope import Scope
 from groundwire_index.store.files import make_durable, replace_durably
-from groundwire_index.store.index_errors import IndexDamagedError, VersionActiveError
+from groundwire_index.store.index_errors import IndexDamagedError
 from groundwire_index.store.loaded import open_version
 from groundwire_index.store.manifest import CHECKSUM_FILE, MANIFEST_FILE, FileEntry, Manifest
 from groundwire_index.store.store import IndexStore
@@ -153,28 +153,29 @@ class IndexCache:
         return size
 
     def _make_room(self, scope: Scope, size: int) -> None:
-        """Evicts inactive versions, the oldest first, until one of `size` bytes fits."""
+        """Evicts inactive versions, the oldest first, until one of `size` bytes fits.
+
+        Raises ObjectStorageError, and evicts none, where it does not fit beside the active versions.
+        """
         pinned_scopes = [
             replace(each, active_index=version)
             for each in self._store.scopes()
             for version in self._store.versions(each)
         ]
         sizes = {pinned: _bytes_in(self._store.directory(pinned)) for pinned in pinned_scopes}
+        inactive = [pinned for pinned in pinned_scopes if pinned.active_index != self._store.active(pinned)]
         excess = sum(sizes.values()) + size - self._bounds.most_bytes
-        oldest_first = sorted(sizes, key=lambda pinned: self._store.directory(pinned).stat().st_mtime_ns)
-        for pinned in oldest_first:
+        too_many = excess - sum(sizes[pinned] for pinned in inactive)
+        if too_many > 0:
+            raise ObjectStorageError(
+                f"version {scope.active_index!r} has {size} bytes, {too_many} more than fit beside the active "
+                f"versions; raise --max-bytes, which is {self._bounds.most_bytes}"
+            )
+        for pinned in sorted(inactive, key=lambda pinned: self._store.directory(pinned).stat().st_mtime_ns):
             if excess <= 0:
                 return
-            try:
-                self._store.evict(pinned)
-            except VersionActiveError:
-                continue
+            self._store.evict(pinned)
             excess -= sizes[pinned]
-        if excess > 0:
-            raise ObjectStorageError(
-                f"version {scope.active_index!r} has {size} bytes, {excess} more than fit beside the active versions; "
-                f"raise --max-bytes, which is {self._bounds.most_bytes}"
-            )
 
     def _inactive(self, scope: Scope) -> list[Scope]:
         """The versions of a scope that are not active, the newest first."""
@@ -235,10 +236,13 @@ def _downloaded_encoder(folder: ObjectFolder, fingerprint: str) -> tuple[Encoder
 
 def _check_file_names(manifest: Manifest) -> None:
     """Raises IndexDamagedError for names that could lead out of the version's folder, or to one file twice."""
-    names = [entry.name for entry in manifest.files]
-    for name in names:
-        if not _FILE_NAME.fullmatch(name) or name in (MANIFEST_FILE, CHECKSUM_FILE) or names.count(name) > 1:
-            raise IndexDamagedError(f"{MANIFEST_FILE}: {name!r} is no name of an index's file; build the index anew")
+    names = {MANIFEST_FILE, CHECKSUM_FILE}
+    for entry in manifest.files:
+        if not _FILE_NAME.fullmatch(entry.name) or entry.name in names:
+            raise IndexDamagedError(
+                f"{MANIFEST_FILE}: {entry.name!r} is no name of an index's file; build the index anew"
+            )
+        names.add(entry.name)
 
 
 def _bytes_in(directory: Path) -> int:

@@ -34,11 +34,11 @@ def publish(store: IndexStore, encoders: EncoderStore, published: PublishedVersi
         VersionNotFoundError: The version is in neither place.
         IndexDamagedError: The version does not match its checksums.
     """
+    if scope.active_index in published.withdrawn(scope):
+        raise ObjectStorageError(_name_is_taken(published, scope, "was withdrawn"))
     published_checksum = published.checksum(scope)
     if published_checksum is not None and not store.holds(scope):
         return Upload(0, 0)
-    if scope.active_index in published.withdrawn(scope):
-        raise ObjectStorageError(_name_is_taken(published, scope, "was withdrawn"))
     store.verify(scope)
     directory = store.directory(scope)
     if published_checksum is not None:

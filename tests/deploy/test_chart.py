@@ -107,9 +107,18 @@ def test_servers_take_their_versions_from_object_storage(everything: tuple[Manif
     """One container fills the volume before the server starts, another one goes on; the server only reads it."""
     pod = pod_templates(everything)["groundwire"]["spec"]
     first, beside = pod["initContainers"]
-    own = ["follow", "s3://indexes/team", "--data", "/data", "--max-bytes", "16000000000", "--repository", "team-*"]
-    assert first["args"] == [*own, "--once"]
-    assert (beside["args"], beside["restartPolicy"]) == ([*own, "--every", "10"], "Always")
+    arguments = [
+        "follow",
+        "s3://indexes/team",
+        "--data",
+        "/data",
+        "--max-bytes",
+        "16000000000",
+        "--repository",
+        "team-*",
+    ]
+    assert first["args"] == [*arguments, "--once"]
+    assert (beside["args"], beside["restartPolicy"]) == ([*arguments, "--every", "10"], "Always")
     for container in (first, beside):
         assert container["env"] == EVERYTHING["env"]
         assert {"name": "data", "mountPath": "/data"} in container["volumeMounts"]

@@ -70,6 +70,19 @@ def test_a_version_is_published_listed_taken_and_withdrawn(command: Command, bui
     assert IndexStore(served).versions(V1) == ["v2"]
 
 
+@pytest.mark.parametrize(
+    ("pattern", "is_taken"),
+    [("shop", True), ("sh*", True), ("*", True), ("s?op", False), ("[s]hop", False), ("*p", False)],
+)
+def test_repositories_are_named_as_elsewhere(
+    command: Command, built: Path, folder: Path, pattern: str, is_taken: bool
+) -> None:
+    address, served = folder / "published", folder / "served"
+    command("publish", address, *OF_SHOP, "--data", built)
+    command("follow", address, "--once", "-r", pattern, "--data", served)
+    assert bool(IndexStore(served).versions(V1)) == is_taken
+
+
 def test_a_version_can_be_published_before_it_is_active(command: Command, built: Path, folder: Path) -> None:
     address, served = folder / "published", folder / "served"
     assert command("publish", address, *OF_SHOP, "--no-activate", "--data", built)[0] == 0

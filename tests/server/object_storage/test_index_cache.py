@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 
@@ -230,6 +231,7 @@ def test_without_room_the_oldest_inactive_version_goes_and_an_active_one_never(f
     [failure] = fleet.update().failures
     assert "raise --max-bytes" in failure
     assert fleet.served.active(V1) == "v3"
+    assert fleet.names_of_served_versions() == ["v1", "v3"]  # none went for nothing
 
 
 def test_what_is_withdrawn_is_deleted_everywhere_and_its_name_is_not_used_again(fleet: Fleet) -> None:
@@ -249,6 +251,21 @@ def test_what_is_withdrawn_is_deleted_everywhere_and_its_name_is_not_used_again(
         publish(fleet.built, EncoderStore(fleet.built.data), fleet.published, V1)
     with pytest.raises(ObjectStorageError, match="has no version 'v1'"):
         fleet.published.withdraw(V1)
+
+
+def test_a_withdrawal_that_was_interrupted_lets_nobody_take_the_version_again(fleet: Fleet, folder: Path) -> None:
+    fleet.release(V1)
+    fleet.release(V2)
+    with patch.object(ObjectFolder, "remove", side_effect=KeyboardInterrupt), pytest.raises(KeyboardInterrupt):
+        fleet.published.withdraw(V1)
+    assert fleet.published.checksum(V1) is not None
+    elsewhere = IndexStore(folder / "elsewhere")
+    with pytest.raises(ObjectStorageError, match="was withdrawn; names are not used twice"):
+        publish(elsewhere, EncoderStore(elsewhere.data), fleet.published, V1)
+    with pytest.raises(ObjectStorageError, match="was withdrawn; publish another"):
+        fleet.published.activate(V1)
+    fleet.published.withdraw(V1)
+    assert fleet.published.checksum(V1) is None
 
 
 def test_what_is_withdrawn_is_deleted_also_where_the_next_version_cannot_be_taken(fleet: Fleet) -> None:

@@ -70,11 +70,11 @@ capabilities: { drop: [ALL] }
   image: {{ include "groundwire.image" (dict "root" .root "image" .root.Values.image) }}
   args:
     {{- $bound := printf "%.0f" (float64 .root.Values.follow.maxBytes) }}
-    {{- $own := list "follow" .root.Values.follow.address "--data" "/data" "--max-bytes" $bound }}
+    {{- $arguments := list "follow" .root.Values.follow.address "--data" "/data" "--max-bytes" $bound }}
     {{- range .root.Values.follow.repositories }}
-    {{- $own = concat $own (list "--repository" .) }}
+    {{- $arguments = concat $arguments (list "--repository" .) }}
     {{- end }}
-    {{- toYaml (concat $own .args) | nindent 4 }}
+    {{- toYaml (concat $arguments .args) | nindent 4 }}
   {{- with .root.Values.env }}
   env: {{- toYaml . | nindent 4 }}
   {{- end }}
