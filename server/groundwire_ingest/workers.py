@@ -8,8 +8,10 @@ macOS ignores the limit of memory.
 """
 
 import gc
+import io
 import math
 import os
+import pickle
 import signal
 import sys
 import traceback
@@ -22,7 +24,7 @@ from multiprocessing import get_context, parent_process
 from multiprocessing.connection import Connection
 from multiprocessing.reduction import ForkingPickler
 from threading import Lock, Thread
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from groundwire_ingest.processes import (
     MOST_PROCESSES,
@@ -44,6 +46,8 @@ a task that waits itself, such as for a file system that does not answer, takes 
 
 _OUT_OF_PROCESSOR_TIME = -getattr(signal, "SIGPROF", 0) or None
 """How a worker ends that takes too much of it; None where the system has no such limit."""
+_OWN_PACKAGES = ("groundwire_index.", "groundwire_ingest.")
+_PLAIN_TYPES = frozenset((("builtins", "frozenset"), ("builtins", "set")))
 _RESULTS_AHEAD = 32
 """How many results at most wait for an earlier one."""
 if sys.platform == "win32":
@@ -78,6 +82,20 @@ class Pickler(ForkingPickler):
             (kind, tuple(getattr(value, name) for name in names)) if is_plain else NotImplemented
         )
         return reduced
+
+
+class _Unpickler(pickle.Unpickler):
+    """Makes no other objects than those of Groundwire's own types, and plain ones."""
+
+    def find_class(self, module: str, name: str) -> Any:
+        if module.startswith(_OWN_PACKAGES) or (module, name) in _PLAIN_TYPES:
+            return super().find_class(module, name)
+        raise pickle.UnpicklingError(f"{module}.{name} is no type of a result")
+
+
+def unpickled(content: bytes) -> Any:
+    """What `Pickler` wrote."""
+    return _Unpickler(io.BytesIO(content)).load()
 
 
 class Workers:
