@@ -24,7 +24,7 @@ from multiprocessing import get_context, parent_process
 from multiprocessing.connection import Connection
 from multiprocessing.reduction import ForkingPickler
 from threading import Lock, Thread
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from groundwire_ingest.processes import (
     MOST_PROCESSES,
@@ -84,18 +84,17 @@ class Pickler(ForkingPickler):
         return reduced
 
 
-class _Unpickler(pickle.Unpickler):
-    """Makes no other objects than those of Groundwire's own types, and plain ones."""
+class Unpickler(pickle.Unpickler):
+    """Reads what `Pickler` wrote, and makes no other objects than those of Groundwire's own types, and plain ones."""
 
-    def find_class(self, module: str, name: str) -> Any:
+    def __init__(self, content: bytes) -> None:
+        super().__init__(io.BytesIO(content))
+
+    def find_class(self, module: str, name: str) -> object:
+        """Raises UnpicklingError for a type of another package."""
         if module.startswith(_OWN_PACKAGES) or (module, name) in _PLAIN_TYPES:
             return super().find_class(module, name)
         raise pickle.UnpicklingError(f"{module}.{name} is no type of a result")
-
-
-def unpickled(content: bytes) -> Any:
-    """What `Pickler` wrote."""
-    return _Unpickler(io.BytesIO(content)).load()
 
 
 class Workers:

@@ -37,14 +37,7 @@ from groundwire_ingest.embedding.cache import EmbeddingCache
 from groundwire_ingest.embedding.index_texts import check_same_model, vector_space
 from groundwire_ingest.ingest_errors import IngestError
 from groundwire_ingest.processes import Advance, processor_count, runner
-from groundwire_ingest.records import (
-    ComparableSource,
-    FileContents,
-    SkippedFile,
-    Source,
-    SourceOfFiles,
-    SourceRecord,
-)
+from groundwire_ingest.records import ComparableSource, FileContents, SkippedFile, Source, SourceOfFiles, SourceRecord
 from groundwire_ingest.software import software
 
 EMBEDDING_CACHE_FILE = ".embeddings.sqlite3"
@@ -149,9 +142,7 @@ def build_index(
     return report
 
 
-def _kept_collection(
-    source: Source, directory: Path, options: BuildOptions, storage: Storage
-) -> KeptCollection | None:
+def _kept_collection(source: Source, directory: Path, options: BuildOptions, storage: Storage) -> KeptCollection | None:
     """What the last build of the branch has collected; None where a source or storage keeps nothing."""
     folder = directory.parent / SEGMENTS_FOLDER / COLLECTION_FOLDER
     if not isinstance(source, ComparableSource) or not storage.keeps_collections:

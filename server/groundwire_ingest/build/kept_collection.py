@@ -8,7 +8,7 @@ if its files have the checksums that were written last. Otherwise the source is 
 
 import json
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
@@ -23,7 +23,7 @@ from groundwire_ingest.build.long_texts import in_parts
 from groundwire_ingest.build.moved_ends import moved_ends
 from groundwire_ingest.build.spool import SpooledNodes, SpooledTexts
 from groundwire_ingest.records import ComparableSource, FileContents, LineMoves, MovedFile, SkippedFile, SourceNode
-from groundwire_ingest.workers import Pickler, unpickled
+from groundwire_ingest.workers import Pickler, Unpickler
 
 COLLECTION_FOLDER = "collection"
 """Of the folder of a branch's segments."""
@@ -121,7 +121,7 @@ class KeptCollection:
     def _rest(self, checksums: Mapping[str, str]) -> _Rest | None:
         if not self._fits(_REST_FILE, checksums):
             return None
-        rest: _Rest = unpickled((self._folder / _REST_FILE).read_bytes())
+        rest: _Rest = Unpickler((self._folder / _REST_FILE).read_bytes()).load()
         return rest
 
     def _is_sound(self, checksums: Mapping[str, str]) -> bool:

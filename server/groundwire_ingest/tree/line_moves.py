@@ -7,6 +7,7 @@ of lines only their order within the file counts. Such an edit is one of a comme
 from collections.abc import Mapping
 from dataclasses import fields
 from functools import cache
+from itertools import pairwise
 
 from groundwire_ingest.records import LineMoves, SourceEdge, SourceNode
 from groundwire_ingest.tree.facts import CodeAnalysis
@@ -34,7 +35,7 @@ def line_moves(before: FileReport, now: FileReport) -> LineMoves | None:
     if not _differ_in_lines_only(before, now, new_lines):
         return None
     in_order = [new_lines[line] for line in sorted(new_lines)]
-    keeps_order = all(line < following for line, following in zip(in_order, in_order[1:], strict=False))
+    keeps_order = all(line < following for line, following in pairwise(in_order))
     return LineMoves(new_lines) if keeps_order else None
 
 

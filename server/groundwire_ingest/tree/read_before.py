@@ -10,7 +10,7 @@ from typing import Protocol, TypeVar
 from groundwire_ingest.files_below import sha256_below, size_below
 from groundwire_ingest.tree.decoding import MAX_FILE_BYTES
 from groundwire_ingest.tree.walk import ListedFile
-from groundwire_ingest.workers import GivenUp, Pickler, Workers, unpickled
+from groundwire_ingest.workers import GivenUp, Pickler, Unpickler, Workers
 
 Report = TypeVar("Report")
 _HASH_CHARACTERS = 64
@@ -73,7 +73,8 @@ class ReadBefore:
         for item, key, is_known in zip(items, keys, known, strict=True):
             content = self._readings.content(item.path, reader, key) if is_known and key is not None else None
             if content is not None:
-                yield unpickled(content)
+                known_report: Report = Unpickler(content).load()
+                yield known_report
                 continue
             answer = next(workers.map(reading, (item,), size) if is_known else answers)
             if isinstance(answer, GivenUp):
@@ -87,7 +88,8 @@ class ReadBefore:
     def last_read(self, read: Callable[[Path, ListedFile], Report], path: str, key: str) -> Report | None:
         """What was read of a file when its content was another one, by the key of that; None if it is not kept."""
         content = self._readings.content(path, read.__name__, key) if self._readings is not None else None
-        return None if content is None else unpickled(content)
+        report: Report | None = None if content is None else Unpickler(content).load()
+        return report
 
 
 class _HeldReadings:

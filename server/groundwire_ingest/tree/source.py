@@ -23,9 +23,9 @@ from groundwire_ingest.tree.deploy import DeployAnalysis
 from groundwire_ingest.tree.file_facts import FileFacts
 from groundwire_ingest.tree.ignore import Exclusions
 from groundwire_ingest.tree.joining import JoinedTree, join_tree
-from groundwire_ingest.tree.model import FileAnalysis
 from groundwire_ingest.tree.kept_readings import KeptReadings
 from groundwire_ingest.tree.line_moves import line_moves
+from groundwire_ingest.tree.model import FileAnalysis
 from groundwire_ingest.tree.read_before import ReadBefore, listed_content
 from groundwire_ingest.tree.reading import Signs, code_of_component, deployment_facts, is_project, read_report
 from groundwire_ingest.tree.resolve import Resolution, implementing_facts, resolve
