@@ -157,7 +157,7 @@ SourceRecord: TypeAlias = (
 
 @dataclass(frozen=True, slots=True)
 class LineMoves:
-    """The new line of each line of a file that its facts name."""
+    """The new line of each line that the facts of a file name; their order is the same."""
 
     new_lines: Mapping[int, int]
 
@@ -165,17 +165,23 @@ class LineMoves:
         """The new line; None for one that is not known. 0, which is no line, stays."""
         return self.new_lines.get(line) if line else 0
 
+    def stay_behind(self, line: int, new_line: int) -> bool:
+        """True if all that is at a line of the file before its edit, or behind it, is not before a line of it now."""
+        return all(new_line <= new for old, new in self.new_lines.items() if old >= line)
+
 
 @dataclass(frozen=True, slots=True)
 class MovedFile:
     """A file of a source whose edit changed nothing but the texts of its nodes, and lines.
 
-    `nodes` are pairs of a node as it was read before and as it is now, before the source adds what it knows of others.
-    `text` is that of the file now.
+    `nodes` are pairs of a node as it was read before and as it is now, before the source adds what it knows of others;
+    `edges` those of the edges that follow from the file alone, whose lines are those of nodes. `text` is that of the
+    file now. `lines` has the lines of all other edges.
     """
 
     path: str
     nodes: tuple[tuple[SourceNode, SourceNode], ...]
+    edges: tuple[tuple[SourceEdge, SourceEdge], ...]
     text: str
     lines: LineMoves
 

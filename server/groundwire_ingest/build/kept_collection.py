@@ -22,7 +22,15 @@ from groundwire_ingest.build.collect import Collected
 from groundwire_ingest.build.long_texts import in_parts
 from groundwire_ingest.build.moved_ends import moved_ends
 from groundwire_ingest.build.spool import SpooledNodes, SpooledTexts
-from groundwire_ingest.records import ComparableSource, FileContents, LineMoves, MovedFile, SkippedFile, SourceNode
+from groundwire_ingest.records import (
+    ComparableSource,
+    FileContents,
+    LineMoves,
+    MovedFile,
+    SkippedFile,
+    SourceEdge,
+    SourceNode,
+)
 from groundwire_ingest.workers import Pickler, Unpickler
 
 COLLECTION_FOLDER = "collection"
@@ -155,7 +163,7 @@ class _Renewal:
                 return None
             rows = np.asarray(sorted(new_nodes_of_file), dtype=np.int32)
             keys = frozenset(self._rest.keys[row] for row in rows.tolist())
-            moved_edges = _moved_edges(edges, rows, file.lines)
+            moved_edges = self._moved_edges(edges, rows, file)
             moved_of_ends = moved_ends(ends, file.path, keys, file.lines)
             if moved_edges is None or moved_of_ends is None:
                 return None
@@ -202,20 +210,37 @@ class _Renewal:
                 return None
         return new_nodes
 
+    def _moved_edges(self, edges: EdgeTable, rows: NDArray[np.int32], file: MovedFile) -> EdgeTable | None:
+        """The edges with other lines for those that leave a file's rows; None if the new line of one is not known."""
+        types = {name: number for number, name in enumerate(edges.edge_types)}
+        stated = {
+            (self._row(before.from_key), self._row(before.to_key), types.get(before.edge_type)): (before, now)
+            for before, now in file.edges
+        }
+        if len(stated) < len(file.edges):
+            return None
+        new_lines = edges.lines.copy()
+        for number in np.flatnonzero(np.isin(edges.from_rows, rows)).tolist():
+            line = int(edges.lines[number])
+            place = (int(edges.from_rows[number]), int(edges.to_rows[number]), int(edges.types[number]))
+            new_line = _new_line(line, *stated[place], file.lines) if place in stated else file.lines.moved(line)
+            if new_line is None:
+                return None
+            new_lines[number] = new_line
+        return replace(edges, lines=new_lines)
+
     def _row(self, key: str) -> int | None:
         row = bisect_left(self._rest.keys, key)
         return row if row < len(self._rest.keys) and self._rest.keys[row] == key else None
 
 
-def _moved_edges(edges: EdgeTable, rows: NDArray[np.int32], lines: LineMoves) -> EdgeTable | None:
-    """The edges with other lines for those that leave some rows; None if the new line of one is not known."""
-    new_lines = edges.lines.copy()
-    for place in np.flatnonzero(np.isin(edges.from_rows, rows)).tolist():
-        line = lines.moved(int(edges.lines[place]))
-        if line is None:
-            return None
-        new_lines[place] = line
-    return replace(edges, lines=new_lines)
+def _new_line(line: int, before: SourceEdge, now: SourceEdge, lines: LineMoves) -> int | None:
+    """The new line of an edge that follows from its file alone; None if it may not be the edge's any more.
+
+    An edge of names between the same nodes counts instead if it is on an earlier line.
+    """
+    is_stated_line = before.confidence == now.confidence == 1.0 and line == before.line
+    return now.line if is_stated_line and lines.stay_behind(before.line, now.line) else None
 
 
 def _write_edges(path: Path, edges: EdgeTable) -> None:

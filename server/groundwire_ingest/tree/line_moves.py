@@ -17,11 +17,14 @@ from groundwire_ingest.tree.single_file import FileReport
 _LINE = "line"
 _NOT_COMPARED: Mapping[type, frozenset[str]] = {
     SourceNode: frozenset(("text", "start_line", "end_line", "origin")),
-    SourceEdge: frozenset(("origin",)),
+    SourceEdge: frozenset(("origin", "line")),
     FileAnalysis: frozenset(("text",)),
     FileReport: frozenset(("text",)),
 }
-"""The fields of each type that no other file's edges follow from."""
+"""The fields of each type that no edges of names follow from.
+
+The edges of a FileReport are those from nodes to nodes in them, whose lines are where these begin.
+"""
 
 
 def line_moves(before: FileReport, now: FileReport) -> LineMoves | None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from groundwire_ingest.frameworks.registry import COMPONENT_READERS
-from groundwire_ingest.records import SkippedFile, SourceNode
+from groundwire_ingest.records import SkippedFile
 from groundwire_ingest.tree.as_code.component import Component, split_component
 from groundwire_ingest.tree.chunk_writer import ChunkClass
 from groundwire_ingest.tree.code_languages import CODE_LANGUAGES, code_reader, module_file
@@ -97,15 +97,15 @@ class FileReport:
     text: str = ""
 
     @property
-    def nodes(self) -> tuple[SourceNode, ...]:
-        """The nodes of code, and of files that hold nothing which other files could lead to; none of others."""
+    def analysis(self) -> FileAnalysis:
+        """The nodes of code, or of a file that holds nothing which other files could lead to; none of others."""
         match self.content:
             case CodeAnalysis() as code:
-                return code.file.nodes
+                return code.file
             case FileAnalysis() as analysis:
-                return analysis.nodes
+                return analysis
             case _:
-                return ()
+                return FileAnalysis()
 
 
 def read_file(root: Path, item: ListedFile) -> FileReport:

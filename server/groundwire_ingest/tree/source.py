@@ -126,8 +126,10 @@ class TreeSource:
                 lines = line_moves(report_before, report)
                 if lines is None:
                     return None
-                nodes = tuple(zip(report_before.nodes, report.nodes, strict=True))
-                moved.append(MovedFile(item.path, nodes, report.text, lines))
+                before, now = report_before.analysis, report.analysis
+                nodes = tuple(zip(before.nodes, now.nodes, strict=True))
+                edges = tuple(zip(before.edges, now.edges, strict=True))
+                moved.append(MovedFile(item.path, nodes, edges, report.text, lines))
         return tuple(moved)
 
     def read(self) -> Iterator[SourceRecord]:
