@@ -59,12 +59,22 @@ def sha256_below(root: Path, path: str) -> str:
 
     Raises OSError as `open_below`.
     """
-    digest = hashlib.sha256()
     with open_below(root, path) as file:
-        left = os.fstat(file.fileno()).st_size
-        while left and (piece := file.read(min(left, _PIECE_BYTES))):
-            digest.update(piece)
-            left -= len(piece)
+        return _sha256(file)
+
+
+def content_below(root: Path, path: str, most_bytes: int) -> str:
+    """The same; for a file of more than `most_bytes` its size instead, in decimal digits."""
+    with open_below(root, path) as file:
+        size = os.fstat(file.fileno()).st_size
+        return _sha256(file) if size <= most_bytes else str(size)
+
+
+def _sha256(file: BinaryIO) -> str:
+    digest, left = hashlib.sha256(), os.fstat(file.fileno()).st_size
+    while left and (piece := file.read(min(left, _PIECE_BYTES))):
+        digest.update(piece)
+        left -= len(piece)
     return digest.hexdigest()
 
 

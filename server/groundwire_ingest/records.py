@@ -162,12 +162,22 @@ class LineMoves:
     new_lines: Mapping[int, int]
 
     def moved(self, line: int) -> int | None:
-        """The new line; None for one that is not known. 0, which is no line, stays."""
+        """The new line; None for one that is not known.
+
+        0, which is no line, stays. 1 is also the line of the file itself, which stays.
+        """
+        new_line = self.moved_statement(line)
+        if line == 1:
+            return 1 if new_line in (None, 1) else None
+        return new_line
+
+    def moved_statement(self, line: int) -> int | None:
+        """The same where the line is not that of the file itself."""
         return self.new_lines.get(line) if line else 0
 
     def stay_behind(self, line: int, new_line: int) -> bool:
         """True if all that is at a line of the file before its edit, or behind it, is not before a line of it now."""
-        return all(new_line <= new for old, new in self.new_lines.items() if old >= line)
+        return all(new_line <= new for old, new in (*self.new_lines.items(), (1, 1)) if old >= line)
 
 
 @dataclass(frozen=True, slots=True)

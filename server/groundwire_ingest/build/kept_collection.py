@@ -39,6 +39,8 @@ READINGS_FILE = "readings.sqlite3"
 _CHECKSUMS_FILE = "checksums.json"
 _EDGES_FILE = "edges.npz"
 _REST_FILE = "rest.pickled"
+_OF_STATEMENTS = frozenset(("Calls", "Imports"))
+"""The types of edges that no file has by itself, without a statement in it."""
 _EDITED_FIELDS = ("text", "start_line", "end_line", "origin")
 
 
@@ -223,7 +225,12 @@ class _Renewal:
         for number in np.flatnonzero(np.isin(edges.from_rows, rows)).tolist():
             line = int(edges.lines[number])
             place = (int(edges.from_rows[number]), int(edges.to_rows[number]), int(edges.types[number]))
-            new_line = _new_line(line, *stated[place], file.lines) if place in stated else file.lines.moved(line)
+            if place in stated:
+                new_line = _new_line(line, *stated[place], file.lines)
+            elif edges.edge_types[place[2]] in _OF_STATEMENTS:
+                new_line = file.lines.moved_statement(line)
+            else:
+                new_line = file.lines.moved(line)
             if new_line is None:
                 return None
             new_lines[number] = new_line

@@ -38,12 +38,12 @@ class _Moving:
         self._known_lines: dict[tuple[int, ...], tuple[int, ...]] = {}
 
     def route(self, route: Served) -> Served:
-        return replace(route, line=self._line(route.line)) if route.path == self._path else route
+        return replace(route, line=self._statement(route.line)) if route.path == self._path else route
 
     def request(self, end: RequestEnd) -> RequestEnd:
         if end.request.from_key not in self._keys:
             return end
-        return replace(end, request=replace(end.request, line=self._line(end.request.line)))
+        return replace(end, request=replace(end.request, line=self._statement(end.request.line)))
 
     def message(self, use: MessageUse) -> MessageUse:
         return replace(use, line=self._line(use.line)) if use.key in self._keys else use
@@ -54,18 +54,23 @@ class _Moving:
     def use(self, use: NameUse) -> NameUse:
         if use.key not in self._keys:
             return use
-        return replace(use, line=self._line(use.line), import_lines=self._import_lines(use.import_lines))
+        return replace(use, line=self._statement(use.line), import_lines=self._import_lines(use.import_lines))
 
     def table_use(self, use: TableUse) -> TableUse:
         return replace(use, line=self._line(use.line)) if use.key in self._keys else use
 
     def _line(self, line: int) -> int:
-        moved = self._lines.moved(line)
-        self.knows_all = self.knows_all and moved is not None
-        return moved or 0
+        return self._known(self._lines.moved(line))
+
+    def _statement(self, line: int) -> int:
+        return self._known(self._lines.moved_statement(line))
+
+    def _known(self, line: int | None) -> int:
+        self.knows_all = self.knows_all and line is not None
+        return line or 0
 
     def _import_lines(self, lines: tuple[int, ...]) -> tuple[int, ...]:
         """All uses of a file share the lines of its imports."""
         if lines not in self._known_lines:
-            self._known_lines[lines] = tuple(map(self._line, lines))
+            self._known_lines[lines] = tuple(map(self._statement, lines))
         return self._known_lines[lines]

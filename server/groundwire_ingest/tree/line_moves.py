@@ -10,7 +10,7 @@ from functools import cache
 from itertools import pairwise
 
 from groundwire_ingest.records import LineMoves, SourceEdge, SourceNode
-from groundwire_ingest.tree.facts import CodeAnalysis
+from groundwire_ingest.tree.facts import CodeAnalysis, Definition
 from groundwire_ingest.tree.model import FileAnalysis
 from groundwire_ingest.tree.single_file import FileReport
 
@@ -52,9 +52,12 @@ def _differ_in_lines_only(before: object, now: object, new_lines: dict[int, int]
     names = _compared_fields(type(before))
     if not names:
         return before == now
+    is_file = isinstance(before, Definition) and before.construct == "module"
     for name in names:
         old, new = getattr(before, name), getattr(now, name)
         if name == _LINE and isinstance(old, int) and isinstance(new, int):
+            if is_file and old == new == 1:
+                continue
             if (old == 0) != (new == 0) or new_lines.setdefault(old, new) != new:
                 return False
         elif not _differ_in_lines_only(old, new, new_lines):

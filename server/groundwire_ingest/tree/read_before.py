@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Protocol, TypeVar
 
-from groundwire_ingest.files_below import sha256_below, size_below
+from groundwire_ingest.files_below import content_below, size_below
 from groundwire_ingest.tree.decoding import MAX_FILE_BYTES
 from groundwire_ingest.tree.walk import ListedFile
 from groundwire_ingest.workers import GivenUp, Pickler, Unpickler, Workers
@@ -120,8 +120,7 @@ def listed_content(root: Path, item: ListedFile) -> str:
     The size of one that is too large to be read, and why one cannot be opened, take the place of the hash.
     """
     try:
-        size = size_below(root, item.path)
-        return f"{item.language} {sha256_below(root, item.path) if size <= MAX_FILE_BYTES else size}"
+        return f"{item.language} {content_below(root, item.path, MAX_FILE_BYTES)}"
     except OSError as error:
         return f"{item.language} {error.strerror}"
 

@@ -27,7 +27,7 @@ def test_lines_below_a_comment_move(tmp_path: Path) -> None:
     "text",
     [
         SHOP.replace("two", "three"),
-        SHOP.replace("    return one()", "    one()\n    return one()"),
+        SHOP.replace("    return one()", "    other()\n    return one()"),
         "def two():\n    return one()\n\n\ndef one():\n    return tax.rate()\n\n\nimport tax\n",
         SHOP + "\n\nX = 1\n",
         "# @generated\n" + SHOP,
@@ -37,9 +37,12 @@ def test_a_file_that_says_something_else_is_compared_no_further(tmp_path: Path, 
     assert line_moves(read(tmp_path, SHOP), read(tmp_path, text)) is None
 
 
-def test_statements_that_change_places_within_their_lines_do_not_count_as_moved(tmp_path: Path) -> None:
-    before, now = "a.one()\nb.two()\na.one()\n", "a.one()\na.one()\nb.two()\n"
-    assert line_moves(read(tmp_path, before), read(tmp_path, now)) is None
+def test_lines_above_all_others_move_all_but_the_line_of_the_file(tmp_path: Path) -> None:
+    moves = line_moves(read(tmp_path, SHOP), read(tmp_path, "# a shop\n" + SHOP))
+    assert moves is not None
+    assert (moves.moved_statement(1), moves.moved(1), moves.moved(4)) == (2, None, 5)
+    assert moves.stay_behind(4, 5)
+    assert not moves.stay_behind(1, 2)
 
 
 def test_files_that_are_read_by_their_lines_are_not_compared(tmp_path: Path) -> None:
