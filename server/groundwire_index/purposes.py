@@ -34,6 +34,7 @@ class Purpose(IntEnum):
     DATA = 11
     DOCUMENTATION = 12
     USER_INTERFACE = 13
+    PROMPT = 14
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +82,10 @@ _AGENTS = (
     PathSign(names=_words(".cursorrules .windsurfrules .clinerules")),
     PathSign(folders=(_words(".agents .agent .claude .cursor .codex .gemini .opencode .windsurf .aider .roo .kiro"),)),
     PathSign(folders=(_words(".github"), _words("instructions prompts chatmodes agents skills"))),
+)
+_PROMPTS = (
+    PathSign(folders=(_words("prompts prompt"),), endings=(*_PROSE, ".prompt", ".j2", ".jinja", ".jinja2", ".tmpl")),
+    PathSign(name_words=_words("prompt prompts")),
 )
 _LICENCES = (
     PathSign(
@@ -167,7 +172,10 @@ _TOOL_CONFIGURATIONS = (
     PathSign(folders=(_words(".vscode .idea .husky .devcontainer .config issue_template"),)),
 )
 """Without the workflows of build servers: those do something that people ask for."""
+_OF_DATA = _words("seed seeds seeding fixture fixtures dump dumps")
 _DATA = (
+    PathSign(name_words=_OF_DATA, endings=(".sql", ".xml", ".yml", ".yaml")),
+    PathSign(folder_words=(_OF_DATA,), endings=(".sql", ".xml", ".yml", ".yaml")),
     PathSign(
         endings=(".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".geojson", ".svg"),
         without=tuple("settings config manifest schema options application openapi swagger".split()),
@@ -287,6 +295,13 @@ PURPOSES: tuple[PurposeRow, ...] = (
             "click clicks clicked frontend ui interface component components icon icons"
         ),
         signs=_USER_INTERFACES,
+    ),
+    PurposeRow(
+        "prompt",
+        "a prompt for a language model",
+        factor=0.75,
+        asking_words=_words("prompt prompts prompted ai llm llms gpt openai model models"),
+        signs=_PROMPTS,
     ),
 )
 """The table, by the numbers of `Purpose`. Of several signs that a path has, the first in this order counts."""

@@ -12,7 +12,8 @@ from groundwire_ingest.tree.files.facts import ProjectFacts
 _HEAD_CHARACTERS = 2000
 
 _TEST_FOLDER = re.compile(
-    r"(?:.*[._-])?(?:unit|functional|integration|acceptance|contract|performance|smoke)?tests?|__tests__|specs?|e2e"
+    r"(?:.*[._-])?(?:unit|functional|integration|acceptance|contract|performance|smoke)?tests?|__tests__|specs?|evals?"
+    r"|(?:.+[._-])?e2e(?:[._-].+)?|tests[._-].+"
     r"|testdata|test_?utils?|.+(?:Unit|Functional|Integration)?Tests",
     re.IGNORECASE,
 )
