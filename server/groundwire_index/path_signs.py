@@ -14,7 +14,7 @@ _WORD = re.compile(r"[a-z]++")
 
 @dataclass(frozen=True, slots=True)
 class PathParts:
-    """The parts of a case-folded path that signs look at; `words` are those in the names of its folders."""
+    """The parts of a case-folded path that signs look at: `words` of its folders, and `name_words` of its own name."""
 
     name: str
     folders: frozenset[str]

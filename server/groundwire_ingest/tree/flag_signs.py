@@ -18,7 +18,7 @@ _TEST_FOLDER = re.compile(
     re.IGNORECASE,
 )
 _TEST_FILE = re.compile(
-    r"test_.+\.pyi?|.+_test\.(?:py|go|rb|cc|cpp|c|dart|exs)|conftest\.py|.+\.(?:test|spec|cy|e2e|e2e-spec)\.[cm]?[jt]sx?"
+    r"test_.+\.pyi?|tests\.py|.+_test\.(?:py|go|rb|cc|cpp|c|dart|exs)|conftest\.py|.+\.(?:test|spec|cy|e2e|e2e-spec)\.[cm]?[jt]sx?"
     r"|.+_spec\.rb|\w+(?:Tests?|IT|Spec)\.(?:java|kt|cs|php|scala|swift)"
 )
 _GENERATED_FILE = re.compile(
