@@ -49,7 +49,8 @@ def _differ_in_lines_only(before: object, now: object, new_lines: dict[int, int]
     if isinstance(before, tuple) and isinstance(now, tuple):
         pairs = zip(before, now, strict=False)
         return len(before) == len(now) and all(_differ_in_lines_only(old, new, new_lines) for old, new in pairs)
-    names = _compared_fields(type(before))
+    kind: type = type(before)
+    names = _compared_fields(kind)
     if not names:
         return before == now
     is_file = isinstance(before, Definition) and before.construct == "module"
