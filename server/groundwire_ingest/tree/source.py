@@ -94,7 +94,7 @@ class TreeSource:
 
     @contextmanager
     def readings_in(self, file: Path, software: str) -> Iterator[None]:
-        """See `ComparableSource`."""
+        """Keeps what the files of the tree, as `contents` has listed them, were read as; results of others are deleted."""
         with KeptReadings(file, software) as readings, self._files.kept_in(readings):
             yield
             readings.forget_others(item.path for item in self._listing or ())
