@@ -94,7 +94,7 @@ class TreeSource:
 
     @contextmanager
     def readings_in(self, file: Path, software: str) -> Iterator[None]:
-        """Keeps what the files of the tree, as `contents` has listed them, were read as; results of others are deleted."""
+        """Keeps what the files that `contents` has listed were read as; results of other files are deleted."""
         with KeptReadings(file, software) as readings, self._files.kept_in(readings):
             yield
             readings.forget_others(item.path for item in self._listing or ())
