@@ -19,7 +19,7 @@ MAX_LINK_LENGTH: Final = 2_048
 
 _PATH: Final = "{path}"
 _LINES: Final = ("{start_line}", "{end_line}")
-_MOST_LINES: Final = {"start_line": 2**31 - 1, "end_line": 2**31 - 1}
+_LAST_LINE: Final = 2**31 - 1
 _PLACEHOLDER = re.compile(r"\{[^{}]*\}")
 _SCHEME_AND_HOST = re.compile(r"https?://(?:[A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?/", re.ASCII)
 _CHARACTERS = re.compile(r"(?:[A-Za-z0-9._~:/?#\[\]@!$&'()*+,;=-]|%[0-9A-Fa-f]{2})*", re.ASCII)
@@ -93,13 +93,20 @@ class LinkTemplate:
         """
         if not _NO_NAMES.isdisjoint(path.split("/")):
             return ""
-        form = self.text if start_line else self._without_lines
-        link = form.format(path=quote(path, safe="/"), start_line=start_line, end_line=max(start_line, end_line))
+        link = self._filled(path, start_line, max(start_line, end_line))
         return link if len(link) <= MAX_LINK_LENGTH else ""
 
     def most_characters(self, path: str) -> int:
         """The most characters of a link to lines of a file."""
-        return min(len(self.text.format(path=quote(path, safe="/"), **_MOST_LINES)), MAX_LINK_LENGTH)
+        return min(len(self._filled(path, _LAST_LINE, _LAST_LINE)), MAX_LINK_LENGTH)
+
+    def _filled(self, path: str, start_line: int, end_line: int) -> str:
+        # Three replacements take a third of the time of `str.format`. What they fill in has no braces.
+        if not start_line:
+            return self._without_lines.replace(_PATH, quote(path, safe="/"))
+        first, last = _LINES
+        filled = self.text.replace(first, str(start_line)).replace(last, str(end_line))
+        return filled.replace(_PATH, quote(path, safe="/"))
 
     @cached_property
     def _without_lines(self) -> str:
