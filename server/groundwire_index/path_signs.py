@@ -14,11 +14,12 @@ _WORD = re.compile(r"[a-z]++")
 
 @dataclass(frozen=True, slots=True)
 class PathParts:
-    """The parts of a case-folded path that signs look at; `words` are those in the names of its folders."""
+    """The parts of a case-folded path that signs look at: `words` of its folders, and `name_words` of its own name."""
 
     name: str
     folders: frozenset[str]
     words: frozenset[str]
+    name_words: frozenset[str]
     is_numbered: bool
     has_language: bool
 
@@ -33,6 +34,7 @@ class PathSign:
         endings: Its name ends with one of these.
         without: Its name has none of these in it.
         folders: For each of these sets, a folder above the file has one of its names.
+        name_words: Its name has one of these words, or no word is given.
         folder_words: For each of these sets, a folder above the file has one of its words in its name.
         is_numbered: Its name, or that of the folder that it is in, begins with a number, a version or a hash.
         has_language: The part of its name before the last dot is the code of a language, such as `de` or `pt-BR`.
@@ -42,6 +44,7 @@ class PathSign:
     beginnings: tuple[str, ...] = ()
     endings: tuple[str, ...] = ()
     without: tuple[str, ...] = ()
+    name_words: frozenset[str] = frozenset()
     folders: tuple[frozenset[str], ...] = ()
     folder_words: tuple[frozenset[str], ...] = ()
     is_numbered: bool = False
@@ -58,6 +61,8 @@ class PathSign:
             return False
         if any(part in name for part in self.without):
             return False
+        if self.name_words and path.name_words.isdisjoint(self.name_words):
+            return False
         if any(map(path.folders.isdisjoint, self.folders)) or any(map(path.words.isdisjoint, self.folder_words)):
             return False
         if self.is_numbered and not path.is_numbered:
@@ -71,6 +76,7 @@ def parts_of_path(path: str) -> PathParts:
     return PathParts(
         name,
         folders=frozenset(folders),
+        name_words=frozenset(_WORD.findall(name)),
         words=frozenset(word for folder in folders for word in _WORD.findall(folder)),
         is_numbered=any(map(_NUMBERED.match, (name, *folders[-1:]))),
         has_language=_has_language(name),

@@ -34,6 +34,8 @@ class Purpose(IntEnum):
     DATA = 11
     DOCUMENTATION = 12
     USER_INTERFACE = 13
+    PROMPT = 14
+    THIRD_PARTY = 15
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,14 +84,23 @@ _AGENTS = (
     PathSign(folders=(_words(".agents .agent .claude .cursor .codex .gemini .opencode .windsurf .aider .roo .kiro"),)),
     PathSign(folders=(_words(".github"), _words("instructions prompts chatmodes agents skills"))),
 )
+_PROMPTS = (
+    PathSign(folders=(_words("prompts prompt"),), endings=(*_PROSE, ".prompt", ".j2", ".jinja", ".jinja2", ".tmpl")),
+    PathSign(
+        name_words=_words("prompt prompts"),
+        folder_words=(_words("ai genai llm llms gpt openai anthropic prompt prompts"),),
+    ),
+)
 _LICENCES = (
     PathSign(
         names=_product(
             "license licence licenses licences copying copying.lesser notice notices third-party-notices "
             "third_party_notices thirdpartynotices license-mit license-apache license-apache-2.0 licence-mit "
-            "licence-apache-2.0",
+            "licence-apache-2.0 gpl lgpl agpl gpl-2.0 gpl-3.0 lgpl-2.1 lgpl-3.0 agpl-3.0 cpl epl mpl mpl-2.0 "
+            "apache-2.0",
             ".md .txt .rst .html",
         )
+        - _words("gpl lgpl agpl cpl epl mpl")
     ),
 )
 _CHANGE_LOGS = (
@@ -112,7 +123,8 @@ _TRANSLATIONS = (
     PathSign(folders=(_OF_TRANSLATIONS,), endings=(".ts", ".js", ".mjs"), has_language=True),
     PathSign(endings=(".po", ".pot", ".xlf", ".xliff", ".arb", ".strings")),
     PathSign(endings=(".resx", ".json", ".yml", ".yaml", ".properties"), has_language=True),
-    PathSign(names=_words("strings.xml")),
+    PathSign(names=_words("strings.xml translations.js translations.ts translations.json")),
+    PathSign(endings=(".resx", ".resw")),
 )
 _OF_MIGRATIONS = _words("migration migrations migrate flyway liquibase")
 _MIGRATIONS = (
@@ -136,6 +148,7 @@ _USER_TEXTS = (
         ),
         endings=(*_PROSE, *_MARKUP, ".astro", ".json", ".yml", ".yaml"),
     ),
+    PathSign(folders=(_words("helpfiles help-files help_files"),)),
     PathSign(folder_words=(_MAILS, _words("template templates"))),
     PathSign(folder_words=(_MAILS,), endings=(*_MARKUP, ".txt")),
 )
@@ -167,7 +180,10 @@ _TOOL_CONFIGURATIONS = (
     PathSign(folders=(_words(".vscode .idea .husky .devcontainer .config issue_template"),)),
 )
 """Without the workflows of build servers: those do something that people ask for."""
+_OF_DATA = _words("seed seeds seeddata fixture fixtures dump dumps")
 _DATA = (
+    PathSign(name_words=_OF_DATA, endings=(".sql", ".xml", ".yml", ".yaml")),
+    PathSign(folder_words=(_OF_DATA,), endings=(".sql", ".xml", ".yml", ".yaml")),
     PathSign(
         endings=(".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".geojson", ".svg"),
         without=tuple("settings config manifest schema options application openapi swagger".split()),
@@ -179,6 +195,25 @@ _USER_INTERFACES = (
             ".jsx .tsx .vue .svelte .astro .razor .cshtml .xaml .axaml .html .htm .xhtml .jinja .jinja2 .j2 .jnj .twig "
             ".hbs .handlebars .mustache .erb .ejs .liquid .njk .gohtml .aspx .ascx .jsp".split()
         )
+    ),
+)
+
+_SCRIPT_LIBRARIES = (
+    "jquery angular bootstrap knockout modernizr moment lodash underscore tinymce ckeditor dojo prototype"
+)
+_THIRD_PARTY = (
+    PathSign(
+        folders=(
+            _words(
+                "vendor vendors vendored _vendor third_party third-party thirdparty 3rdparty node_modules "
+                "bower_components jspm_packages"
+            ),
+        )
+    ),
+    PathSign(folders=(_words("wwwroot"), _words("lib libs"))),
+    PathSign(
+        beginnings=tuple(f"{library}{mark}" for library in _SCRIPT_LIBRARIES.split() for mark in ".-"),
+        endings=(".js", ".css"),
     ),
 )
 
@@ -267,7 +302,7 @@ PURPOSES: tuple[PurposeRow, ...] = (
         "data",
         "data",
         factor=0.75,
-        asking_words=_words("json csv dataset datasets settings configuration config"),
+        asking_words=_words("json csv dataset datasets seed seeds dump settings configuration config"),
         is_aside=True,
         is_data=True,
         signs=_DATA,
@@ -287,6 +322,21 @@ PURPOSES: tuple[PurposeRow, ...] = (
             "click clicks clicked frontend ui interface component components icon icons"
         ),
         signs=_USER_INTERFACES,
+    ),
+    PurposeRow(
+        "prompt",
+        "a prompt for a language model",
+        factor=0.75,
+        asking_words=_words("prompt prompts ai llm llms gpt openai"),
+        signs=_PROMPTS,
+    ),
+    PurposeRow(
+        "third_party",
+        "a copy of a library by others",
+        factor=0.5,
+        asking_words=_words("vendor vendors vendored party library libraries jquery angular bootstrap"),
+        is_aside=True,
+        signs=_THIRD_PARTY,
     ),
 )
 """The table, by the numbers of `Purpose`. Of several signs that a path has, the first in this order counts."""

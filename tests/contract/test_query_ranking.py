@@ -87,6 +87,8 @@ def test_files_count_only_where_words_of_code_are_asked(platform: Platform) -> N
         ("tool-configuration", "tool_configuration", "the dependencies of the order that is refunded"),
         ("user-interface", "user_interface", "the button for an order that is refunded"),
         ("data", "data", "the csv of the order that is refunded"),
+        ("third-party", "third_party", "the vendored code by which the order is refunded"),
+        ("prompt", "prompt", "the prompt for an order that is refunded"),
     ],
 )
 def test_a_text_counts_less_by_its_purpose_unless_it_is_asked_for(

@@ -626,9 +626,9 @@ class StageScores(_message.Message):
     """The highest score of these, before it is multiplied by `older_definition_factor`. Absent when there are none."""
     purpose: _builtins.str
     """The purpose of the text: `product`, `test`, `generated`, `agent_instructions`, `licence`, `change_log`,
-    `translation`, `migration`, `story`, `user_text`, `tool_configuration`, `data`, `documentation` or
-    `user_interface`. The page "Purposes of texts" of the documentation says how it is decided. Empty where the ranking
-    did not score the match.
+    `translation`, `migration`, `story`, `user_text`, `tool_configuration`, `data`, `documentation`,
+    `user_interface`, `prompt` or `third_party`. The page "Purposes of texts" of the documentation says how it is
+    decided. Empty where the ranking did not score the match.
     """
     purpose_factor: _builtins.float
     """The factor of the purpose; 1 for product code, and for a purpose that the query asks for."""

@@ -12,12 +12,13 @@ from groundwire_ingest.tree.files.facts import ProjectFacts
 _HEAD_CHARACTERS = 2000
 
 _TEST_FOLDER = re.compile(
-    r"(?:.*[._-])?(?:unit|functional|integration|acceptance|contract|performance|smoke)?tests?|__tests__|specs?|e2e"
+    r"(?:.*[._-])?(?:unit|functional|integration|acceptance|contract|performance|smoke)?tests?|__tests__|specs?|evals?"
+    r"|(?:.+[._-])?e2e(?:[._-].+)?|tests[._-].+"
     r"|testdata|test_?utils?|.+(?:Unit|Functional|Integration)?Tests",
     re.IGNORECASE,
 )
 _TEST_FILE = re.compile(
-    r"test_.+\.pyi?|.+_test\.(?:py|go|rb|cc|cpp|c|dart|exs)|conftest\.py|.+\.(?:test|spec|cy|e2e|e2e-spec)\.[cm]?[jt]sx?"
+    r"test_.+\.pyi?|tests\.py|.+_test\.(?:py|go|rb|cc|cpp|c|dart|exs)|conftest\.py|.+\.(?:test|spec|cy|e2e|e2e-spec)\.[cm]?[jt]sx?"
     r"|.+_spec\.rb|\w+(?:Tests?|IT|Spec)\.(?:java|kt|cs|php|scala|swift)"
 )
 _GENERATED_FILE = re.compile(

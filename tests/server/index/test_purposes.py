@@ -26,26 +26,35 @@ PATHS = {
     Purpose.AGENT_INSTRUCTIONS: "AGENTS.md src/CLAUDE.md .github/copilot-instructions.md .cursorrules "
     ".cursor/rules/style.mdc .agents/skills/browser/references/commands.md skills/pdf/SKILL.md "
     ".github/prompts/review.prompt.md",
-    Purpose.LICENCE: "LICENSE LICENSE.txt LICENCE-APACHE-2.0 COPYING docs/license.rst THIRD-PARTY-NOTICES.md",
+    Purpose.LICENCE: "LICENSE LICENSE.txt LICENCE-APACHE-2.0 COPYING docs/license.rst THIRD-PARTY-NOTICES.md "
+    "Data/gpl.txt",
     Purpose.CHANGE_LOG: "CHANGELOG.md CHANGES.rst docs/changelog.md HISTORY.md docs/release-notes/v2.md "
     ".changeset/blue-dogs-run.md",
     Purpose.TRANSLATION: "web/locales/de.json lang/messages/pt-BR.json packages/lib/translations/de/web.po "
+    "App_GlobalResources/Resource.resx js/providers/translations.js "
     "src/Strings.de.resx res/values-fr/strings.xml locales/en/order.yml src/i18n/en.ts locale/de/LC_MESSAGES/app.po",
     Purpose.MIGRATION: "shop/migrations/0001_initial.py src/Data/Migrations/20231009153249_Initial.cs "
     "prisma/migrations/20230406064219_init/migration.sql alembic/versions/6b0f5f32d602_initial.py "
     "db/migrate/20240101000000_create_orders.rb db/migration/V2__orders.sql store/migration/mysql/0.17/00__inbox.sql",
     Purpose.STORY: "web/Button.stories.tsx .storybook/preview.ts examples/tutorial/app.py samples/Web/Program.cs",
     Purpose.USER_TEXT: "web/content/blog/launch.mdx marketing/index.html src/mailer/templates/invite.hbs "
-    "packages/email/templates/confirm.tsx templates/emails/reset.html help/faq.md",
+    "packages/email/templates/confirm.tsx templates/emails/reset.html help/faq.md "
+    "Data/HelpFiles/en-US-Blog-help.config",
     Purpose.TOOL_CONFIGURATION: "tsconfig.json web/tsconfig.build.json package.json vite.config.ts .eslintrc.json "
     ".editorconfig pyproject.toml Directory.Packages.props .vscode/launch.json .github/dependabot.yml",
-    Purpose.DATA: "src/countries.csv fixtures/orders.json logo.svg",
+    Purpose.DATA: "src/countries.csv fixtures/orders.json logo.svg store/seed/sqlite/01__dump.sql db/demo-seed.sql "
+    "shop/fixtures/orders.yaml",
+    Purpose.PROMPT: "openai/prompts/recipes/parse.txt lib/ai/detect-fields/prompt.ts llm/system_prompt.py",
+    Purpose.THIRD_PARTY: "src/vendor/zlib/inflate.c wwwroot/lib/signalr/signalr.js Scripts/jquery.validate.js "
+    "pip/_vendor/six.py third_party/abseil/str.cc",
     Purpose.USER_INTERFACE: "web/src/Order.tsx pages/order.vue shop/templates/order.html src/Web/Order.razor App.xaml",
     Purpose.PRODUCT: "src/app.py src/App.xaml.cs src/appsettings.json .github/workflows/publish.yaml "
     "src/license/license-client.ts "
     "src/license.ts mealie/services/migrations/tandoor.py src/migrations/index.ts src/news/feed.py "
     "src/email/service.py src/agents/planner.py src/history/HistoryView.cs openapi.json web/lang/switcher.ts "
-    "src/blog/blog.py src/versions/compare.py",
+    "src/blog/blog.py src/versions/compare.py src/cli/prompt.py src/prompts/confirm.ts "
+    "src/vendors.py src/jquery_bridge.cs src/seed/SeedOrders.cs "
+    "sql/orders.sql",
 }
 CASES = [(purpose, path) for purpose, paths in PATHS.items() for path in paths.split()]
 
