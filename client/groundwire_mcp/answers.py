@@ -67,8 +67,9 @@ class Answers:
 
     async def list_repositories(self, _: ListRepositories) -> Repositories:
         """The allowed scopes with at least one node visible to the caller."""
+        pending = self.pending()  # before the list, as the first build may end between the two
         lines = [repository_line(scope, index) for scope, index in (await self._visible()).items()]
-        note = "" if lines else self.pending() or _NONE_AVAILABLE
+        note = "" if lines else pending or _NONE_AVAILABLE
         return Repositories(repositories=lines, note=note)
 
     async def search_code(self, request: SearchCode) -> Hits:
@@ -246,10 +247,11 @@ class Answers:
     async def _asking(self, name: str) -> AsyncIterator[AsyncGroundwireClient]:
         """Gives the client, and turns what it raises about the scope of that name into ToolError."""
         client = await self.connected()
+        pending = self.pending()  # before the call, as the first build may end during it
         try:
             yield client
         except GroundwireError as error:
-            if error.reason == "SCOPE_NOT_FOUND" and (pending := self.pending()):
+            if error.reason == "SCOPE_NOT_FOUND" and pending:
                 raise ToolError(pending) from None
             raise failure_of(error, name) from None
         except NameResolutionError as error:

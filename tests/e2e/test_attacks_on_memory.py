@@ -25,7 +25,7 @@ from support.open_ended_calls import Connection, pump_all
 from support.program import Server, run_ok, write_jsonl
 from support.storage import Storage
 from support.token_issuer import SigningKey, bearer, token_environment
-from support.vitals import HealthWatch, await_shown, resident_mib
+from support.vitals import HealthWatch, await_shown, resident_mib, shows
 
 MIB = 1_048_576
 REQUEST_BYTES = 4 * MIB
@@ -237,7 +237,7 @@ def test_requests_that_lack_their_last_byte_end_and_hold_no_more_than_is_put_asi
         crowd = unfinished_calls(connections, knowing)
         refused = 4 * 50 - HELD_OF_ONE - WAITING_OF_ONE
         pump_all(crowd, lambda: len(ends_of(crowd)) >= refused)
-        await_shown(knowing, calls_without_memory=WAITING_OF_ONE)
+        pump_all(crowd, lambda: shows(knowing, calls_without_memory=WAITING_OF_ONE))
         assert ends_of(crowd) == [REFUSED] * refused
         health.await_round()
         assert honest(knowing, "alice") is grpc.StatusCode.OK  # others have their own share
@@ -273,7 +273,7 @@ def test_where_nobody_is_known_the_same_holds_for_all_together(data: Path) -> No
             for _ in range(HELD + MAX_WAITING + 50):
                 connection.call(FETCH, message, lacks=1)
             connection.await_ends(50)
-            await_shown(server, calls_without_memory=MAX_WAITING, running_calls=HELD + MAX_WAITING)
+            connection.pump(lambda: shows(server, calls_without_memory=MAX_WAITING, running_calls=HELD + MAX_WAITING))
             health.await_round()
             assert list(connection.ends.values()) == [REFUSED] * 50
             assert peak_mib(server) - before < CALL_MEMORY_MIB + SLACK_MIB
@@ -326,7 +326,7 @@ def test_answers_that_nobody_takes_fill_no_more_than_a_callers_share(data: Path,
             for _ in range(UNTAKEN):
                 connection.call(FETCH, request.SerializeToString(), metadata=authorization("mallory"))
             connection.await_ends(UNTAKEN - ANSWERS_IN_A_SHARE)
-            await_shown(server, calls_without_memory=0)
+            connection.pump(lambda: shows(server, calls_without_memory=0))
             connection.await_answer()
             assert set(connection.ends.values()) == {REFUSED}
             assert 0 < UNTAKEN - len(connection.ends) <= ANSWERS_IN_A_SHARE
@@ -368,7 +368,7 @@ def test_watches_are_few_for_a_connection_and_for_all(trusting: Server) -> None:
         for _ in range(20):
             connection.call("/grpc.health.v1.Health/Watch", request)
         connection.await_ends(20 - MAX_WATCHES_OF_A_CONNECTION)
-        await_shown(trusting, health_watches=MAX_WATCHES_OF_A_CONNECTION)
+        connection.pump(lambda: shows(trusting, health_watches=MAX_WATCHES_OF_A_CONNECTION))
         assert len(connection.ends) == 20 - MAX_WATCHES_OF_A_CONNECTION
         # Of 20 requests at a time a few are the oldest of more than 16, and so end before they are watches.
         assert REFUSED in connection.ends.values()

@@ -8,10 +8,12 @@ import json
 import os
 import signal
 import sys
-import threading
+import time
 from multiprocessing.connection import Connection
 
 from groundwire_server.rpc.supervision.worker_process import CannotStart, Listening
+
+_LIFE_SECONDS = 600
 
 
 def main(descriptor: int) -> int:
@@ -24,8 +26,8 @@ def main(descriptor: int) -> int:
     (data / f"settings-{number}").write_text(repr(assignment.settings))
     orders = json.loads((data / "orders.json").read_text())[str(number)]
     order = orders[min(life, len(orders) - 1)]
-    told_to_end = threading.Event()
-    signal.signal(signal.SIGTERM, signal.SIG_IGN if order == "deaf" else lambda *_: told_to_end.set())
+    # Blocked from here on, so that a signal between the message and the wait for it is not lost.
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
     if order == "crash":
         os._exit(7)
     if order == "refuse":
@@ -33,7 +35,9 @@ def main(descriptor: int) -> int:
         return 2
     if order != "stay":
         pipe.send(Listening())
-    told_to_end.wait(600)
+    if order == "deaf":
+        time.sleep(_LIFE_SECONDS)
+    signal.sigtimedwait({signal.SIGTERM}, _LIFE_SECONDS)
     return 0
 
 

@@ -69,8 +69,17 @@ def shown(server: Server) -> Scrape:
     return scrape(_listening(server)["metrics_address"])
 
 
+def shows(server: Server, **wanted: float) -> bool:
+    """Whether these metrics, without `groundwire_`, have these values now; each is the sum over all labels.
+
+    While a connection of a test is open, wait by its `pump`: the server closes one that does not answer its pings.
+    """
+    scraped = shown(server)
+    return all(scraped.value(f"groundwire_{name}") == value for name, value in wanted.items())
+
+
 def await_shown(server: Server, **wanted: float) -> None:
-    """Returns once these metrics, without `groundwire_`, have these values; each is the sum over all labels."""
+    """Returns once the metrics have these values; see `shows`."""
 
     def now() -> dict[str, float]:
         scraped = shown(server)
