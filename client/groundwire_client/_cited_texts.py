@@ -53,4 +53,5 @@ def _metadata(passage: Passage, text: EvidenceText, score: float) -> Metadata:
         "repository": text.scope.repository,
         "branch": text.scope.branch,
         "index": text.scope.active_index,
+        "url": text.url,
     }

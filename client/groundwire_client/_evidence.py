@@ -27,6 +27,7 @@ class EvidenceNode:
         node_token_count: The tokens of its whole text.
         citation: Path and lines, such as `src/Tax.cs:3-9`; the id in place of a path that is unknown.
         scope: The repository, branch and index version that it is in.
+        url: The address of these lines where people read them; empty when the index makes no links.
     """
 
     id: str
@@ -39,6 +40,7 @@ class EvidenceNode:
     node_token_count: int
     citation: str
     scope: IndexScope
+    url: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +174,7 @@ def _node(named: NamedNodeMessage) -> EvidenceNode:
     return EvidenceNode(*_place(named))
 
 
-def _place(node: Passage | NamedNodeMessage) -> tuple[str, int, str, int, int, str, str, int, str, IndexScope]:
+def _place(node: Passage | NamedNodeMessage) -> tuple[str, int, str, int, int, str, str, int, str, IndexScope, str]:
     at = node.location
     return (
         node.id,
@@ -185,6 +187,7 @@ def _place(node: Passage | NamedNodeMessage) -> tuple[str, int, str, int, int, s
         node.node_token_count,
         node.citation,
         node.scope,
+        at.url,
     )
 
 

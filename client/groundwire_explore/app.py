@@ -17,7 +17,7 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from groundwire.printable_text import printable
-from groundwire_explore.describing import short_name
+from groundwire_explore.describing import is_web_address, short_name
 from groundwire_explore.exact_search import ExactMatches
 from groundwire_explore.gathering import GatheredEvidence
 from groundwire_explore.guard import Guard, holds_key
@@ -53,6 +53,7 @@ _templates.tests["problem"] = lambda value: isinstance(value, Problem)
 cast("dict[str, object]", _templates.filters).update(short=short_name, exact=_exact)
 _templates.tests["evidence"] = lambda value: isinstance(value, GatheredEvidence)
 _templates.tests["exact"] = lambda value: isinstance(value, ExactMatches)
+_templates.tests["web_address"] = is_web_address
 _templates.tests["results"] = lambda value: isinstance(value, Results)
 
 

@@ -32,6 +32,11 @@ def name_of(symbol: str, location: SourceLocation, node_id: str) -> str:
     return printable(symbol or node_id.split("::", 3)[-1] or location.path)
 
 
+def is_web_address(url: str) -> bool:
+    """True for an address that a page may link to, whatever server has sent it."""
+    return url.startswith(("https://", "http://"))
+
+
 def short_name(name: str, path: str) -> str:
     """The last part of a qualified name in a file: `Create` of `Shop.Invoice.Create(int)`, of headings the last one.
 

@@ -44,6 +44,7 @@ class LinesOfNode:
         name: The symbol, or another name of the node.
         badges: Words that set it apart, such as `test`.
         lines: The lines.
+        url: The address of the first line at its host; empty without one.
     """
 
     id: str
@@ -51,6 +52,7 @@ class LinesOfNode:
     name: str
     badges: tuple[str, ...]
     lines: tuple[MatchingLine, ...]
+    url: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +155,7 @@ def _by_node(matches: Sequence[LineMatch], versions: _Versions) -> tuple[LinesOf
                 name=describing.name_of(first.symbol, location, id_),
                 badges=describing.badges(is_test=first.is_test, is_generated=first.is_generated),
                 lines=tuple(map(_line, lines)),
+                url=first.url,
             )
         )
     return tuple(nodes)

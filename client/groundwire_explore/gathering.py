@@ -127,6 +127,6 @@ def _passage(text: EvidenceText) -> ShownPassage:
 
 
 def _line(node: EvidenceNode, badges: tuple[str, ...]) -> NodeLine:
-    location = SourceLocation(path=node.path, start_line=node.start_line, end_line=node.end_line)
+    location = SourceLocation(path=node.path, start_line=node.start_line, end_line=node.end_line, url=node.url)
     version = scope_name(node.scope.repository, node.scope.branch, node.scope.active_index)
     return NodeLine(node.id, version, describing.name_of(node.symbol, location, node.id), location, badges)

@@ -78,6 +78,7 @@ def repository_line(scope: AllowedScope, index: IndexVersion) -> RepositoryLine:
         repository=scope.name,
         index=index.version,
         source=index.source,
+        links=index.link_template,
         nodes=index.node_count,
         edges=index.edge_count,
         search_types=searches,

@@ -55,6 +55,7 @@ class RepositoryLine(Part):
     repository: Annotated[str, Field(description="Its name, for the argument `repository`.")]
     index: Annotated[str, Field(description="The index version that answers.")]
     source: Annotated[str, Field(description="What it was built from.")] = ""
+    links: Annotated[str, Field(description="Makes the address of lines, for people; percent-encode {path}.")] = ""
     nodes: int
     edges: int
     search_types: list[str]
@@ -69,7 +70,9 @@ class Repositories(Result):
         """One line each."""
         for line in self.repositories:
             kinds = ", ".join(line.search_types)
-            yield f"{line.repository}  {line.nodes} nodes, {line.edges} edges; search_type: {kinds}; index {line.index}"
+            links = f"; links {line.links}" if line.links else ""
+            counts = f"{line.nodes} nodes, {line.edges} edges"
+            yield f"{line.repository}  {counts}; search_type: {kinds}; index {line.index}{links}"
 
 
 class Hit(NodeLine):

@@ -23,6 +23,7 @@ from groundwire_cli.options import (
     reporting_failures,
 )
 from groundwire_cli.storage_options import Place, with_storage
+from groundwire_index.addresses import without_userinfo
 from groundwire_index.embedding.model_names import DEFAULT_MODEL
 from groundwire_index.operator_errors import OperatorError
 from groundwire_index.storage import Storage
@@ -30,6 +31,15 @@ from groundwire_index.storage import Storage
 if TYPE_CHECKING:
     from groundwire_ingest.repositories.indexing import Indexer
     from groundwire_ingest.repositories.repositories_file import Repository as IndexedRepository
+
+
+def _checked_link_template(given: str | None) -> str | None:
+    from groundwire_ingest.repositories.link_templates import given_problem
+
+    problem = None if given is None else given_problem(given)
+    if given is not None and problem is not None:
+        fail(f"--link-template: {without_userinfo(given)!r} {problem}", EXIT_USAGE)
+    return given
 
 
 @partial(with_storage, builds=True)
@@ -72,6 +82,16 @@ def index(
     skip_dangling_edges: Annotated[
         bool, typer.Option("--skip-dangling-edges", help="Count and drop edges to nodes that are not there.")
     ] = False,
+    link_template: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TEMPLATE",
+            help="Makes the links of answers, such as https://git.example/shop/blob/{commit}/{path}#L{start_line}; "
+            "or none; or the kind of the address's host: github, gitlab, gitea.",
+            show_default="auto, by known hosts",
+            callback=_checked_link_template,
+        ),
+    ] = None,
     watch: Annotated[
         bool, typer.Option("--watch", help="Keep running, and index again whenever files change.")
     ] = False,
@@ -93,10 +113,11 @@ def index(
         from groundwire_cli.terminal_progress import TerminalProgress
         from groundwire_ingest.git_trees import git_tree, is_git_repository, repository_name
         from groundwire_ingest.repositories.indexing import KEPT_BYTES, Indexer
+        from groundwire_ingest.repositories.link_templates import AUTO
         from groundwire_ingest.repositories.repositories_file import SUFFIXES
         from groundwire_ingest.repositories.repositories_file import Repository as IndexedRepository
 
-        path, origin = Path(source), ""
+        path, origin = Path(source), None
         if is_git_repository(source, ref):
             if watch:
                 fail("--watch needs a folder of files, and not a Git repository", EXIT_USAGE)
@@ -106,7 +127,7 @@ def index(
         elif ref:
             fail(f"--ref: {source} is no Git repository; leave it out, or name one", EXIT_USAGE)
         if path.suffix.lower() in SUFFIXES and not path.is_dir():
-            given = (repository, branch, embedder, exclude, skip_dangling_edges)
+            given = (repository, branch, embedder, exclude, skip_dangling_edges, link_template)
             repositories = _listed(path, says_more=any(given))
             if watch and (of_git := [each.name for each in repositories if each.git_source]):
                 fail(f"--watch needs folders of files, and no Git repositories: {', '.join(of_git)}", EXIT_USAGE)
@@ -121,6 +142,7 @@ def index(
                 tuple(exclude or ()),
                 skip_dangling_edges=skip_dangling_edges,
                 origin=origin,
+                link_template=link_template or AUTO,
             )
             repositories = (single,)
         progress = TerminalProgress()
@@ -139,7 +161,7 @@ def _listed(file: Path, *, says_more: bool) -> "tuple[IndexedRepository, ...]":
     from groundwire_ingest.repositories.repositories_file import read_repositories
 
     if says_more:
-        options = "--repository, --branch, --embedder, --exclude and --skip-dangling-edges"
+        options = "--repository, --branch, --embedder, --exclude, --skip-dangling-edges and --link-template"
         fail(f"{file} states the options of each repository: leave out {options}", EXIT_USAGE)
     try:
         return read_repositories(file)

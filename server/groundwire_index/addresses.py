@@ -1,6 +1,9 @@
 """Addresses as they may be shown and stored."""
 
+import re
 from urllib.parse import urlsplit
+
+_USERINFO = re.compile(r"(?<=://)[^/@]*@")
 
 
 def without_credentials(address: str) -> str:
@@ -9,3 +12,8 @@ def without_credentials(address: str) -> str:
         return address
     parts = urlsplit(address)
     return parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment="").geturl()
+
+
+def without_userinfo(text: str) -> str:
+    """What should be an address, without user and password. It need not be well formed."""
+    return _USERINFO.sub("", text, count=1)

@@ -27,18 +27,24 @@ _SHORT_COMMIT = 12
 
 
 @dataclass(frozen=True, slots=True)
+class GitOrigin:
+    """Where files come from: the address of a repository without credentials, and a commit in hexadecimal."""
+
+    address: str
+    commit: str
+
+    def __str__(self) -> str:
+        """The same for the manifest, in short."""
+        return f"{self.address} at {self.commit[:_SHORT_COMMIT]}"
+
+
+@dataclass(frozen=True, slots=True)
 class GitTree:
     """The files of a commit in `folder`; `branch` is the name of what was asked for, such as `main`."""
 
     folder: Path
-    commit: str
     branch: str
-    address: str
-
-    @property
-    def origin(self) -> str:
-        """Where the files come from, for the manifest: the address without credentials, and the commit."""
-        return f"{self.address} at {self.commit[:_SHORT_COMMIT]}"
+    origin: GitOrigin
 
 
 def is_address(source: str) -> bool:
@@ -81,7 +87,7 @@ def git_tree(source: str, ref: str) -> Iterator[GitTree]:
         folder = workspace / repository_name(source)
         folder.mkdir()
         git.write_files(commit, folder)
-        yield GitTree(folder, commit, branch, address)
+        yield GitTree(folder, branch, GitOrigin(address, commit))
 
 
 @dataclass

@@ -66,6 +66,7 @@ def _write(directory: Path, store: MilvusStore, collections: VersionCollections,
         tokenizers={},
         skipped=(),
         inputs=manifest.inputs,
+        link_template=manifest.link_template,
     )
     seal_index(directory, origin, manifest.node_count, edges, sizes)
 

@@ -9,13 +9,13 @@ import hashlib
 import itertools
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import astuple
 from datetime import UTC, datetime, timedelta
 from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from groundwire_index.link_template import LinkTemplate
 from groundwire_index.nodes.metadata_terms import metadata_term
 from groundwire_index.nodes.node import Location, MetadataScalar, Node, NodeAccess
 
@@ -200,13 +200,15 @@ class Label(NamedTuple):
 
 def packed_label(node: Node) -> str:
     """The label of a node."""
-    return json.dumps([node.id, node.symbol, *astuple(node.location), node.is_test, node.is_generated])
+    at = node.location
+    place = (at.path, at.start_line, at.end_line, at.content_hash)
+    return json.dumps([node.id, node.symbol, *place, node.is_test, node.is_generated])
 
 
-def unpacked_label(packed: str) -> Label:
-    """What `packed_label` packed."""
-    id_, symbol, *location, is_test, is_generated = json.loads(packed)
-    return Label(id_, symbol, Location(*location), is_test, is_generated)
+def unpacked_label(packed: str, links: LinkTemplate | None = None) -> Label:
+    """What `packed_label` packed; `links` makes the links of its location."""
+    id_, symbol, path, start_line, end_line, text_hash, is_test, is_generated = json.loads(packed)
+    return Label(id_, symbol, Location(path, start_line, end_line, text_hash, links), is_test, is_generated)
 
 
 _REST = (
@@ -230,12 +232,14 @@ def unpacked_declaration(rest: str) -> tuple[str, str]:
     return values["kind"], values["signature"]
 
 
-def unpacked_node(label: str, rest: str, text: str, access: NodeAccess, *, deleted: bool) -> Node:
-    """The node with these packed fields; its class gives `access` and `deleted`."""
+def unpacked_node(
+    label: str, rest: str, text: str, access: NodeAccess, links: LinkTemplate | None = None, *, deleted: bool
+) -> Node:
+    """The node with these packed fields; its class gives `access` and `deleted`, and its index `links`."""
     values = json.loads(rest)
     timestamp = values.pop("timestamp")
     return Node(
-        **unpacked_label(label)._asdict(),
+        **unpacked_label(label, links)._asdict(),
         **values,
         text=unpacked_text(text),
         timestamp=None if timestamp is None else _EPOCH + timestamp * _MICROSECOND,

@@ -29,7 +29,7 @@ HOSTILE = "</pre><script>alert(1)</script>&\"'"
 
 
 def location(path: str) -> retrieval_pb2.SourceLocation:
-    return retrieval_pb2.SourceLocation(path=path, start_line=3, end_line=9)
+    return retrieval_pb2.SourceLocation(path=path, start_line=3, end_line=9, url=f"https://git.example/{path}#L3-L9")
 
 
 @pytest.fixture
@@ -112,16 +112,20 @@ def test_evidence_is_one_call(server: FakeServer, answer: evidence_pb2.GatherEvi
     at = pinned(SCOPE, "v1")
     parts = (EvidencePart(3, "decimal f()\n{"), EvidencePart(8, "  return rate;"))
     match = EvidenceText(
-        "a", 3, "a.cs", 3, 9, "A.f", "cs", 40, "a.cs:3-9", at,
+        "a", 3, "a.cs", 3, 9, "A.f", "cs", 40, "a.cs:3-9", at, "https://git.example/a.cs#L3-L9",
         parts, PassageForm.PASSAGE_FORM_PART, 20, True, "match 1",
     )  # fmt: skip
     joined = EvidenceText(
-        "b", 4, "", 0, 0, "", "", 1, "b", at, (EvidencePart(0, "B"),), PassageForm.PASSAGE_FORM_WHOLE, 5, False, ""
+        "b", 4, "", 0, 0, "", "", 1, "b", at, "", (EvidencePart(0, "B"),), PassageForm.PASSAGE_FORM_WHOLE, 5, False, ""
     )
     assert found == Evidence(
         question="vat?",
         texts=(match, joined),
-        named=(EvidenceNode("c", 0, "c.md", 3, 9, "Tax > Rates", "md", 5_000, "c.md:3-9", at),),
+        named=(
+            EvidenceNode(
+                "c", 0, "c.md", 3, 9, "Tax > Rates", "md", 5_000, "c.md:3-9", at, "https://git.example/c.md#L3-L9"
+            ),
+        ),
         weak="",
         near_words=(),
         rendered="a.cs\n[3] ...",

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.slow
 
 SCOPE = IndexScope(repository="shop", branch="main")
+URL = "https://git.example/shop/src/Tax.cs#L3-L9"
 BILLING = AccessContext(acl_tags_any=["billing"])
 PYTHON = re.compile(r"^```python\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 
@@ -147,7 +148,7 @@ def answer(server: FakeServer) -> evidence_pb2.GatherEvidenceResponse:
                 id="shop::main::cs::Tax.Rate",
                 scope=at,
                 citation="src/Tax.cs:3-9",
-                location=retrieval_pb2.SourceLocation(path="src/Tax.cs", start_line=3, end_line=9),
+                location=retrieval_pb2.SourceLocation(path="src/Tax.cs", start_line=3, end_line=9, url=URL),
                 symbol="Tax.Rate",
                 kind="cs",
                 form=evidence_pb2.PASSAGE_FORM_PART,
@@ -217,10 +218,12 @@ def test_each_text_comes_with_its_citation(
         "number": 1,
         "token_count": 14,
         **scope,
+        "url": URL,
     }
     places = {"path": "", "start_line": 0, "end_line": 0, "symbol": "Tax > VAT", "kind": "md"}
     second = {
         "id": "c", "citation": "c", **places, "score": 0.0, "is_match": False, "number": 2, "token_count": 5, **scope,
+        "url": "",
     }  # fmt: skip
     assert ask(server.target, "vat?") == [
         Found("shop::main::cs::Tax.Rate", "decimal Rate()\n…\n  return rate;", 0.75, first),

@@ -56,7 +56,11 @@ public sealed record Evidence(
 /// <param name="Scope">The repository, branch and version that it is in.</param>
 public record EvidenceNode(
     string Id, int Number, string Path, int StartLine, int EndLine, string Symbol, string Kind, int NodeTokenCount,
-    string Citation, IndexScope Scope);
+    string Citation, IndexScope Scope)
+{
+    /// <summary>The address of these lines where people read them; empty when the index makes no links.</summary>
+    public string Url { get; init; } = "";
+}
 
 /// <summary>Consecutive lines of a node.</summary>
 /// <param name="StartLine">The first line, from 1 on; 0 when the lines have no numbers.</param>

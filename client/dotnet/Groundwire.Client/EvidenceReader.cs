@@ -30,7 +30,10 @@ internal static class EvidenceReader
             passage.Id, passage.Number, place.Path, place.StartLine, place.EndLine, passage.Symbol, passage.Kind,
             passage.NodeTokenCount, passage.Citation, passage.Scope,
             passage.Parts.Select(part => new EvidencePart(part.StartLine, part.Text)).ToList(), passage.Form,
-            passage.TokenCount, passage.Match is not null, passage.Match?.Score ?? 0);
+            passage.TokenCount, passage.Match is not null, passage.Match?.Score ?? 0)
+        {
+            Url = place.Url,
+        };
     }
 
     private static EvidenceNode ReadNode(NamedNode node)
@@ -38,6 +41,9 @@ internal static class EvidenceReader
         var place = node.Location ?? new SourceLocation();
         return new EvidenceNode(
             node.Id, node.Number, place.Path, place.StartLine, place.EndLine, node.Symbol, node.Kind,
-            node.NodeTokenCount, node.Citation, node.Scope);
+            node.NodeTokenCount, node.Citation, node.Scope)
+        {
+            Url = place.Url,
+        };
     }
 }

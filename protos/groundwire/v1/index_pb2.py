@@ -26,7 +26,7 @@ from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__
 from groundwire.v1 import scope_pb2 as groundwire_dot_v1_dot_scope__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x19groundwire/v1/index.proto\x12\rgroundwire.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x19groundwire/v1/scope.proto\"\xa7\x02\n\x0cIndexVersion\x12\x12\n\nrepository\x18\x01 \x01(\t\x12\x0e\n\x06\x62ranch\x18\x02 \x01(\t\x12\x0f\n\x07version\x18\x03 \x01(\t\x12\x0e\n\x06\x61\x63tive\x18\x04 \x01(\x08\x12/\n\x0b\x63reate_time\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x0e\n\x06source\x18\x06 \x01(\t\x12\x12\n\nnode_count\x18\x07 \x01(\x03\x12\x12\n\nedge_count\x18\x08 \x01(\x03\x12\x10\n\x08\x65mbedder\x18\t \x01(\t\x12\x1c\n\x14\x65mbedder_fingerprint\x18\n \x01(\t\x12\x11\n\tdimension\x18\x0b \x01(\x05\x12\x0f\n\x07lexical\x18\x0c \x01(\x08\x12\x15\n\rtoken_counter\x18\r \x01(\t\"f\n\x12ListIndexesRequest\x12\x12\n\nrepository\x18\x01 \x01(\t\x12\x0e\n\x06\x62ranch\x18\x02 \x01(\t\x12,\n\x06\x61\x63\x63\x65ss\x18\x03 \x01(\x0b\x32\x1c.groundwire.v1.AccessContext\"C\n\x13ListIndexesResponse\x12,\n\x07indexes\x18\x01 \x03(\x0b\x32\x1b.groundwire.v1.IndexVersion\"i\n\x0fGetIndexRequest\x12(\n\x05scope\x18\x01 \x01(\x0b\x32\x19.groundwire.v1.IndexScope\x12,\n\x06\x61\x63\x63\x65ss\x18\x02 \x01(\x0b\x32\x1c.groundwire.v1.AccessContext\"\x85\x01\n\x10GetIndexResponse\x12*\n\x05index\x18\x01 \x01(\x0b\x32\x1b.groundwire.v1.IndexVersion\x12\r\n\x05kinds\x18\x02 \x03(\t\x12\x11\n\tlanguages\x18\x03 \x03(\t\x12\x12\n\nedge_types\x18\x04 \x03(\t\x12\x0f\n\x07\x66olders\x18\x05 \x03(\t\"@\n\x14\x41\x63tivateIndexRequest\x12(\n\x05scope\x18\x01 \x01(\x0b\x32\x19.groundwire.v1.IndexScope\"1\n\x15\x41\x63tivateIndexResponse\x12\x18\n\x10previous_version\x18\x01 \x01(\t\">\n\x12\x44\x65leteIndexRequest\x12(\n\x05scope\x18\x01 \x01(\x0b\x32\x19.groundwire.v1.IndexScope\"\x15\n\x13\x44\x65leteIndexResponse2\xe3\x02\n\x0cIndexService\x12T\n\x0bListIndexes\x12!.groundwire.v1.ListIndexesRequest\x1a\".groundwire.v1.ListIndexesResponse\x12K\n\x08GetIndex\x12\x1e.groundwire.v1.GetIndexRequest\x1a\x1f.groundwire.v1.GetIndexResponse\x12Z\n\rActivateIndex\x12#.groundwire.v1.ActivateIndexRequest\x1a$.groundwire.v1.ActivateIndexResponse\x12T\n\x0b\x44\x65leteIndex\x12!.groundwire.v1.DeleteIndexRequest\x1a\".groundwire.v1.DeleteIndexResponseB@\n\x10io.groundwire.v1P\x01Z\x1agroundwire/v1;groundwirev1\xaa\x02\rGroundwire.V1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x19groundwire/v1/index.proto\x12\rgroundwire.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x19groundwire/v1/scope.proto\"\xbe\x02\n\x0cIndexVersion\x12\x12\n\nrepository\x18\x01 \x01(\t\x12\x0e\n\x06\x62ranch\x18\x02 \x01(\t\x12\x0f\n\x07version\x18\x03 \x01(\t\x12\x0e\n\x06\x61\x63tive\x18\x04 \x01(\x08\x12/\n\x0b\x63reate_time\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x0e\n\x06source\x18\x06 \x01(\t\x12\x12\n\nnode_count\x18\x07 \x01(\x03\x12\x12\n\nedge_count\x18\x08 \x01(\x03\x12\x10\n\x08\x65mbedder\x18\t \x01(\t\x12\x1c\n\x14\x65mbedder_fingerprint\x18\n \x01(\t\x12\x11\n\tdimension\x18\x0b \x01(\x05\x12\x0f\n\x07lexical\x18\x0c \x01(\x08\x12\x15\n\rtoken_counter\x18\r \x01(\t\x12\x15\n\rlink_template\x18\x0e \x01(\t\"f\n\x12ListIndexesRequest\x12\x12\n\nrepository\x18\x01 \x01(\t\x12\x0e\n\x06\x62ranch\x18\x02 \x01(\t\x12,\n\x06\x61\x63\x63\x65ss\x18\x03 \x01(\x0b\x32\x1c.groundwire.v1.AccessContext\"C\n\x13ListIndexesResponse\x12,\n\x07indexes\x18\x01 \x03(\x0b\x32\x1b.groundwire.v1.IndexVersion\"i\n\x0fGetIndexRequest\x12(\n\x05scope\x18\x01 \x01(\x0b\x32\x19.groundwire.v1.IndexScope\x12,\n\x06\x61\x63\x63\x65ss\x18\x02 \x01(\x0b\x32\x1c.groundwire.v1.AccessContext\"\x85\x01\n\x10GetIndexResponse\x12*\n\x05index\x18\x01 \x01(\x0b\x32\x1b.groundwire.v1.IndexVersion\x12\r\n\x05kinds\x18\x02 \x03(\t\x12\x11\n\tlanguages\x18\x03 \x03(\t\x12\x12\n\nedge_types\x18\x04 \x03(\t\x12\x0f\n\x07\x66olders\x18\x05 \x03(\t\"@\n\x14\x41\x63tivateIndexRequest\x12(\n\x05scope\x18\x01 \x01(\x0b\x32\x19.groundwire.v1.IndexScope\"1\n\x15\x41\x63tivateIndexResponse\x12\x18\n\x10previous_version\x18\x01 \x01(\t\">\n\x12\x44\x65leteIndexRequest\x12(\n\x05scope\x18\x01 \x01(\x0b\x32\x19.groundwire.v1.IndexScope\"\x15\n\x13\x44\x65leteIndexResponse2\xe3\x02\n\x0cIndexService\x12T\n\x0bListIndexes\x12!.groundwire.v1.ListIndexesRequest\x1a\".groundwire.v1.ListIndexesResponse\x12K\n\x08GetIndex\x12\x1e.groundwire.v1.GetIndexRequest\x1a\x1f.groundwire.v1.GetIndexResponse\x12Z\n\rActivateIndex\x12#.groundwire.v1.ActivateIndexRequest\x1a$.groundwire.v1.ActivateIndexResponse\x12T\n\x0b\x44\x65leteIndex\x12!.groundwire.v1.DeleteIndexRequest\x1a\".groundwire.v1.DeleteIndexResponseB@\n\x10io.groundwire.v1P\x01Z\x1agroundwire/v1;groundwirev1\xaa\x02\rGroundwire.V1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -35,23 +35,23 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['DESCRIPTOR']._loaded_options = None
   _globals['DESCRIPTOR']._serialized_options = b'\n\020io.groundwire.v1P\001Z\032groundwire/v1;groundwirev1\252\002\rGroundwire.V1'
   _globals['_INDEXVERSION']._serialized_start=105
-  _globals['_INDEXVERSION']._serialized_end=400
-  _globals['_LISTINDEXESREQUEST']._serialized_start=402
-  _globals['_LISTINDEXESREQUEST']._serialized_end=504
-  _globals['_LISTINDEXESRESPONSE']._serialized_start=506
-  _globals['_LISTINDEXESRESPONSE']._serialized_end=573
-  _globals['_GETINDEXREQUEST']._serialized_start=575
-  _globals['_GETINDEXREQUEST']._serialized_end=680
-  _globals['_GETINDEXRESPONSE']._serialized_start=683
-  _globals['_GETINDEXRESPONSE']._serialized_end=816
-  _globals['_ACTIVATEINDEXREQUEST']._serialized_start=818
-  _globals['_ACTIVATEINDEXREQUEST']._serialized_end=882
-  _globals['_ACTIVATEINDEXRESPONSE']._serialized_start=884
-  _globals['_ACTIVATEINDEXRESPONSE']._serialized_end=933
-  _globals['_DELETEINDEXREQUEST']._serialized_start=935
-  _globals['_DELETEINDEXREQUEST']._serialized_end=997
-  _globals['_DELETEINDEXRESPONSE']._serialized_start=999
-  _globals['_DELETEINDEXRESPONSE']._serialized_end=1020
-  _globals['_INDEXSERVICE']._serialized_start=1023
-  _globals['_INDEXSERVICE']._serialized_end=1378
+  _globals['_INDEXVERSION']._serialized_end=423
+  _globals['_LISTINDEXESREQUEST']._serialized_start=425
+  _globals['_LISTINDEXESREQUEST']._serialized_end=527
+  _globals['_LISTINDEXESRESPONSE']._serialized_start=529
+  _globals['_LISTINDEXESRESPONSE']._serialized_end=596
+  _globals['_GETINDEXREQUEST']._serialized_start=598
+  _globals['_GETINDEXREQUEST']._serialized_end=703
+  _globals['_GETINDEXRESPONSE']._serialized_start=706
+  _globals['_GETINDEXRESPONSE']._serialized_end=839
+  _globals['_ACTIVATEINDEXREQUEST']._serialized_start=841
+  _globals['_ACTIVATEINDEXREQUEST']._serialized_end=905
+  _globals['_ACTIVATEINDEXRESPONSE']._serialized_start=907
+  _globals['_ACTIVATEINDEXRESPONSE']._serialized_end=956
+  _globals['_DELETEINDEXREQUEST']._serialized_start=958
+  _globals['_DELETEINDEXREQUEST']._serialized_end=1020
+  _globals['_DELETEINDEXRESPONSE']._serialized_start=1022
+  _globals['_DELETEINDEXRESPONSE']._serialized_end=1043
+  _globals['_INDEXSERVICE']._serialized_start=1046
+  _globals['_INDEXSERVICE']._serialized_end=1401
 # @@protoc_insertion_point(module_scope)

@@ -39,6 +39,7 @@ class IndexVersion(_message.Message):
     DIMENSION_FIELD_NUMBER: _builtins.int
     LEXICAL_FIELD_NUMBER: _builtins.int
     TOKEN_COUNTER_FIELD_NUMBER: _builtins.int
+    LINK_TEMPLATE_FIELD_NUMBER: _builtins.int
     repository: _builtins.str
     """The repository it belongs to."""
     branch: _builtins.str
@@ -63,6 +64,12 @@ class IndexVersion(_message.Message):
     """True when BM25 search is possible."""
     token_counter: _builtins.str
     """The tokeniser that every `token_count` is counted with, such as `o200k_base`."""
+    link_template: _builtins.str
+    """Makes the links to the source, see `url` of SourceLocation: an address with `{path}` and usually `{start_line}` and
+    `{end_line}`, such as `https://git.example/team/shop/src/{path}#L{start_line}-L{end_line}`. The path is
+    percent-encoded as UTF-8, all but ASCII letters, digits, `/`, `-`, `.`, `_` and `~`. A place without lines leaves
+    out the fragment with their placeholders, and the parameters of the query. Empty when the index makes no links.
+    """
     @_builtins.property
     def create_time(self) -> _timestamp_pb2.Timestamp:
         """When it was built."""
@@ -83,10 +90,11 @@ class IndexVersion(_message.Message):
         dimension: _builtins.int = ...,
         lexical: _builtins.bool = ...,
         token_counter: _builtins.str = ...,
+        link_template: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["active", b"active", "branch", b"branch", "create_time", b"create_time", "dimension", b"dimension", "edge_count", b"edge_count", "embedder", b"embedder", "embedder_fingerprint", b"embedder_fingerprint", "lexical", b"lexical", "node_count", b"node_count", "repository", b"repository", "source", b"source", "token_counter", b"token_counter", "version", b"version"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["active", b"active", "branch", b"branch", "create_time", b"create_time", "dimension", b"dimension", "edge_count", b"edge_count", "embedder", b"embedder", "embedder_fingerprint", b"embedder_fingerprint", "lexical", b"lexical", "link_template", b"link_template", "node_count", b"node_count", "repository", b"repository", "source", b"source", "token_counter", b"token_counter", "version", b"version"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

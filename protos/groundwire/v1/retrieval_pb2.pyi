@@ -419,6 +419,7 @@ class SourceLocation(_message.Message):
     START_LINE_FIELD_NUMBER: _builtins.int
     END_LINE_FIELD_NUMBER: _builtins.int
     CONTENT_HASH_FIELD_NUMBER: _builtins.int
+    URL_FIELD_NUMBER: _builtins.int
     path: _builtins.str
     """The path within the source, with forward slashes; empty when unknown."""
     start_line: _builtins.int
@@ -427,6 +428,13 @@ class SourceLocation(_message.Message):
     """Last line, 1-based and inclusive; 0 when unknown."""
     content_hash: _builtins.str
     """Lower-case hexadecimal SHA-256 of the UTF-8 text."""
+    url: _builtins.str
+    """The address of these lines where people read them, such as
+    `https://github.com/pallets/flask/blob/2579ce9f18e67ec3213c6eceb5240310ccd46af8/src/flask/app.py#L3-L9`: the
+    `link_template` of IndexVersion with this path and these lines, and without the lines where they are unknown. It
+    begins with `http://` or `https://` and has at most 2,048 characters, all of ASCII. Empty when the index has no
+    template; when the path is unknown, or has an empty name, `.` or `..`; and when the address would be longer.
+    """
     def __init__(
         self,
         *,
@@ -434,10 +442,11 @@ class SourceLocation(_message.Message):
         start_line: _builtins.int = ...,
         end_line: _builtins.int = ...,
         content_hash: _builtins.str = ...,
+        url: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["content_hash", b"content_hash", "end_line", b"end_line", "path", b"path", "start_line", b"start_line"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["content_hash", b"content_hash", "end_line", b"end_line", "path", b"path", "start_line", b"start_line", "url", b"url"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -1001,6 +1010,7 @@ class LineMatch(_message.Message):
     IS_GENERATED_FIELD_NUMBER: _builtins.int
     SCOPE_FIELD_NUMBER: _builtins.int
     END_LINE_FIELD_NUMBER: _builtins.int
+    URL_FIELD_NUMBER: _builtins.int
     path: _builtins.str
     """The path of the file within the source, with forward slashes; empty when unknown."""
     line: _builtins.int
@@ -1025,6 +1035,8 @@ class LineMatch(_message.Message):
     """True when a tool generated that node."""
     end_line: _builtins.int
     """The number of the line that the match ends in; `line` unless the match holds line feeds."""
+    url: _builtins.str
+    """The address of the matching lines, as `url` of SourceLocation; of the file in a source without lines."""
     @_builtins.property
     def before(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """The lines before the match that the caller may see too, up to `context_lines`, each cut to 400 characters."""
@@ -1055,10 +1067,11 @@ class LineMatch(_message.Message):
         is_generated: _builtins.bool = ...,
         scope: _scope_pb2.IndexScope | None = ...,
         end_line: _builtins.int = ...,
+        url: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["scope", b"scope"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["after", b"after", "before", b"before", "column", b"column", "end_line", b"end_line", "is_generated", b"is_generated", "is_test", b"is_test", "kind", b"kind", "length", b"length", "line", b"line", "node_id", b"node_id", "path", b"path", "scope", b"scope", "symbol", b"symbol", "text", b"text", "text_column", b"text_column"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["after", b"after", "before", b"before", "column", b"column", "end_line", b"end_line", "is_generated", b"is_generated", "is_test", b"is_test", "kind", b"kind", "length", b"length", "line", b"line", "node_id", b"node_id", "path", b"path", "scope", b"scope", "symbol", b"symbol", "text", b"text", "text_column", b"text_column", "url", b"url"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -1073,10 +1086,13 @@ class FileMatches(_message.Message):
     PATH_FIELD_NUMBER: _builtins.int
     LINE_COUNT_FIELD_NUMBER: _builtins.int
     SCOPE_FIELD_NUMBER: _builtins.int
+    URL_FIELD_NUMBER: _builtins.int
     path: _builtins.str
     """The path of the file within the source; empty when unknown."""
     line_count: _builtins.int
     """The matching lines, returned or not."""
+    url: _builtins.str
+    """The address of the file, as `url` of SourceLocation."""
     @_builtins.property
     def scope(self) -> _scope_pb2.IndexScope:
         """The repository, branch and version that it is in. Filled only for `scopes`."""
@@ -1087,10 +1103,11 @@ class FileMatches(_message.Message):
         path: _builtins.str = ...,
         line_count: _builtins.int = ...,
         scope: _scope_pb2.IndexScope | None = ...,
+        url: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["scope", b"scope"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["line_count", b"line_count", "path", b"path", "scope", b"scope"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["line_count", b"line_count", "path", b"path", "scope", b"scope", "url", b"url"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TypeAlias
 
+from groundwire_index.link_template import LinkTemplate
+
 MetadataScalar: TypeAlias = "bool | int | float | str | None"
 JsonValue: TypeAlias = "MetadataScalar | list[JsonValue] | dict[str, JsonValue]"
 
@@ -39,12 +41,25 @@ class NodeAccess:
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """Where a node's text is: path within the source, 1-based inclusive lines (0 = unknown), text hash."""
+    """Where a node's text is: path within the source, 1-based inclusive lines (0 = unknown), text hash.
+
+    `links` is the template of the index that the node was read from; it is no part of the place.
+    """
 
     path: str
     start_line: int
     end_line: int
     content_hash: str
+    links: LinkTemplate | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def url(self) -> str:
+        """The link to the text; "" without one."""
+        return self.url_of_lines(self.start_line, self.end_line)
+
+    def url_of_lines(self, start_line: int, end_line: int) -> str:
+        """The link to other lines of the same file; for a `start_line` of 0 to the file."""
+        return "" if self.links is None else self.links.link(self.path, start_line, end_line)
 
 
 @dataclass(frozen=True, slots=True)

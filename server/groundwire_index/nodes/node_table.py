@@ -13,6 +13,7 @@ from typing import TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
+from groundwire_index.link_template import LinkTemplate
 from groundwire_index.nodes.categories import OWN_CATEGORIES, open_categories
 from groundwire_index.nodes.node import JsonValue, Location, Node, NodeAccess
 from groundwire_index.nodes.strings import StringColumn
@@ -97,8 +98,9 @@ class NodeTable:
     `content_hashes` [n, 32] are the SHA-256 of the texts, `metadata_texts` the metadata as JSON with sorted keys.
     """
 
-    def __init__(self, directory: Path, count: int) -> None:
-        """Maps the columns of `count` rows. Raises IndexDamagedError."""
+    def __init__(self, directory: Path, count: int, links: LinkTemplate | None = None) -> None:
+        """Maps the columns of `count` rows; `links` makes the links of locations. Raises IndexDamagedError."""
+        self.links = links
         self.ids = StringColumn.open(directory, "id", count)
         self.texts = StringColumn.open(directory, "text", count)
         self.symbols = StringColumn.open(directory, "symbol", count)
@@ -147,6 +149,7 @@ class NodeTable:
             start_line=int(self.numbers["start_line"][row]),
             end_line=int(self.numbers["end_line"][row]),
             content_hash=self.content_hashes[row].tobytes().hex(),
+            links=self.links,
         )
 
     def origin_flags(self, row: int) -> "OriginFlags":

@@ -12,6 +12,7 @@ from groundwire_index.ends.stored_ends import NO_ENDS, StoredEnds
 from groundwire_index.graph.edges import Edges, ServiceEdges
 from groundwire_index.lexical.lexical import CODE, PROSE, LexicalTable
 from groundwire_index.lexical.name_table import NameTable
+from groundwire_index.link_template import link_template
 from groundwire_index.nodes.categories import CATEGORY_FILES
 from groundwire_index.nodes.metadata_terms import METADATA_FILES, MetadataTerms
 from groundwire_index.nodes.node_table import FLAGS_FILE, NodeTable
@@ -46,7 +47,7 @@ class LoadedIndex:
         check_sizes(directory, self.manifest)
         _check_access_files(directory, self.manifest)
         count = self.manifest.node_count
-        self.nodes = NodeTable(directory, count)
+        self.nodes = NodeTable(directory, count, link_template(self.manifest.link_template))
         self.policies = PolicyTable(directory, count)
         self.edges = Edges(directory, self.manifest.edge_count)
         space = self.manifest.vector_space

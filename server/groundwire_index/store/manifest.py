@@ -4,10 +4,11 @@ import hashlib
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
-from typing import TypeVar
+from typing import Annotated, TypeVar
 
-from pydantic import ConfigDict, TypeAdapter, ValidationError
+from pydantic import AfterValidator, ConfigDict, TypeAdapter, ValidationError
 
+from groundwire_index.link_template import template_problem
 from groundwire_index.store.index_errors import IndexDamagedError
 
 FORMAT = "groundwire-index"
@@ -75,12 +76,21 @@ class LexicalSpace:
     posting_count: int
 
 
+def _checked_template(template: str) -> str:
+    """The template of a manifest, which may be damaged or hostile."""
+    problem = template_problem(template) if template else None
+    if problem is not None:
+        raise ValueError(f"{problem}; build the index anew")
+    return template
+
+
 @dataclass(frozen=True, slots=True)
 class Manifest:
     """Everything about an index but its content. `code` and `prose` are its lexical tables, None for one it lacks.
 
     `inputs` is a hash of what the index was made from and by; a build from equal inputs makes the same again. "" where
-    that is unknown.
+    that is unknown. `link_template` makes the links
+    to the source; "" for none.
     """
 
     __pydantic_config__ = ConfigDict(extra="forbid", strict=True)
@@ -102,6 +112,7 @@ class Manifest:
     token_counter_fingerprint: str
     files: tuple[FileEntry, ...]
     inputs: str = ""
+    link_template: Annotated[str, AfterValidator(_checked_template)] = ""
 
     def write(self, directory: Path) -> None:
         """Writes the manifest into an index directory, and its checksum as `sha256sum --check` reads it."""

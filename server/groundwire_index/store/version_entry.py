@@ -26,6 +26,7 @@ class VersionEntry:
     lexical: bool = False
     created: str = ""
     source: str = ""
+    link_template: str = ""
     damage: str = ""
 
     @staticmethod
@@ -48,4 +49,5 @@ class VersionEntry:
             lexical=manifest.code is not None,
             created=manifest.created.isoformat(),
             source=manifest.source,
+            link_template=manifest.link_template,
         )

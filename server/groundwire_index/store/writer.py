@@ -77,7 +77,7 @@ class Origin:
     """Where an index comes from, by its manifest.
 
     `tokenizers` are the fingerprints of those that made its lexical tables, by the table's name. `skipped` are paths of
-    the source that could not be used, in whole or part, and why. `inputs` is as in `Manifest`.
+    the source that could not be used, in whole or part, and why. `inputs` and `link_template` are as in `Manifest`.
     """
 
     scope: Scope
@@ -89,6 +89,7 @@ class Origin:
     tokenizers: Mapping[str, str]
     skipped: Sequence[tuple[str, str]]
     inputs: str = ""
+    link_template: str = ""
 
 
 def seal_index(
@@ -115,6 +116,7 @@ def seal_index(
         token_counter_fingerprint=origin.token_counter_fingerprint,
         files=_seal(directory),
         inputs=origin.inputs,
+        link_template=origin.link_template,
     )
     manifest.write(directory)
     for path in (*directory.iterdir(), directory):

@@ -57,6 +57,7 @@ class BuildOptions:
     about `bytes_a_segment` there. `inputs` is called once, after the source has been read, and returns the value of
     `Manifest.inputs`. `send_texts_to` is the host of an embedding service that may get texts with access rules.
     `spaces` has the results of `vector_space` for models in this process, of earlier builds and then of this one.
+    `link_template` is that of the manifest.
     """
 
     data: Path
@@ -69,6 +70,7 @@ class BuildOptions:
     bytes_a_segment: int = BYTES_A_SEGMENT
     inputs: Callable[[], str] = str
     send_texts_to: str = ""
+    link_template: str = ""
     spaces: dict[Embedder, tuple[VectorSpace, TextEmbedder]] = field(default_factory=dict)
 
 
@@ -121,6 +123,7 @@ def build_index(
             tokenizers=TOKENIZERS,
             skipped=[(skipped.path, skipped.why) for skipped in collected.skipped],
             inputs=inputs,
+            link_template=options.link_template,
         )
         seal_index(directory, origin, len(collected.nodes), collected.edges, lexical)
         kinds = open_categories(directory, len(collected.nodes))["kind"]

@@ -85,7 +85,8 @@ class Indexer:
         from groundwire_ingest.tree.read_before import ReadBefore
 
         self._read_before = self._read_before or ReadBefore(self._kept_bytes)
-        source = recognise(repository.path, repository.exclude, repository.access, self._read_before, repository.origin)
+        origin = "" if repository.origin is None else str(repository.origin)
+        source = recognise(repository.path, repository.exclude, repository.access, self._read_before, origin)
         options = BuildOptions(
             data=self._data,
             scope=replace(repository.scope, active_index=version),
@@ -95,6 +96,7 @@ class Indexer:
             # A file that changed while it was read may have been read before or after the change.
             inputs=lambda: known_inputs if inputs() == known_inputs else "",
             send_texts_to=self._send_texts_to,
+            link_template=repository.stored_link_template,
             spaces=self._spaces,
         )
         return build_index(source, options, self._progress, self._storage)
@@ -192,7 +194,8 @@ def inputs_of(repository: Repository, model: str, storage: str = "") -> str:
         "exclude": repository.exclude,
         "access": [asdict(rule) for rule in repository.access],
         "skip_dangling_edges": repository.skip_dangling_edges,
-        "origin": repository.origin,
+        "origin": "" if repository.origin is None else str(repository.origin),
+        "link_template": repository.stored_link_template,
     }
     digest = hashlib.sha256(json.dumps([software(), settings]).encode())
     try:

@@ -11,8 +11,9 @@ from groundwire_configuration.yaml_model import StrictModel, read_model
 from groundwire_index.embedding.model_names import DEFAULT_MODEL
 from groundwire_index.nodes.node import NodeAccess
 from groundwire_index.scope import Scope, name_problem
-from groundwire_ingest.git_trees import is_address, is_git_repository
+from groundwire_ingest.git_trees import GitOrigin, is_address, is_git_repository
 from groundwire_ingest.ingest_errors import IngestError
+from groundwire_ingest.repositories.link_templates import AUTO, given_problem, stored_template
 from groundwire_ingest.tree.access_rules import AccessRule, AccessRules
 from groundwire_ingest.tree.ignore import Exclusions
 
@@ -28,8 +29,9 @@ class Repository:
     """A source, the scope of its index, and how it is indexed.
 
     `embedder` is the name or path of a model, or NO_EMBEDDER. `exclude` and `access` are for source trees only.
-    `origin` says where the files of a tree come from, if that is no folder. If `git_source` is not empty, the files are
-    those of its commit `ref`, and `path` is not there before `with_files` has written them.
+    `origin` says where the files of a tree come from, if that is no folder. `link_template` is the first argument of
+    `stored_template`. If `git_source` is not empty, the files are those of its commit `ref`, and `path` is not there
+    before `with_files` has written them.
     """
 
     path: Path
@@ -38,7 +40,8 @@ class Repository:
     exclude: tuple[str, ...] = ()
     access: tuple[AccessRule, ...] = ()
     skip_dangling_edges: bool = False
-    origin: str = ""
+    origin: GitOrigin | None = None
+    link_template: str = AUTO
     git_source: str = ""
     ref: str = ""
 
@@ -46,6 +49,12 @@ class Repository:
     def name(self) -> str:
         """Repository and branch, for messages."""
         return f"{self.scope.repository} {self.scope.branch}"
+
+    @property
+    def stored_link_template(self) -> str:
+        """The template that the index states, "" for none. Raises IngestError."""
+        address, commit = ("", "") if self.origin is None else (self.origin.address, self.origin.commit)
+        return stored_template(self.link_template, address, commit)
 
 
 def read_repositories(file: Path) -> tuple[Repository, ...]:
@@ -75,6 +84,7 @@ def _rule(check: Callable[[str], object]) -> Callable[[str], str]:
 _Text = Annotated[str, Field(min_length=1, pattern=r"^[^\x00]*$")]
 _Name = Annotated[str, AfterValidator(_rule(name_problem))]
 _Excluded = Annotated[str, AfterValidator(_rule(lambda text: Exclusions((text,))))]
+_LinkTemplate = Annotated[str, AfterValidator(_rule(given_problem))]
 _Protected = Annotated[str, AfterValidator(_rule(lambda text: AccessRules((AccessRule(text, NodeAccess()),))))]
 
 
@@ -106,6 +116,7 @@ class _Entry(StrictModel):
     exclude: tuple[_Excluded, ...] = Field(default=(), strict=False)
     acl: tuple[_Rule, ...] = Field(default=(), strict=False)
     skip_dangling_edges: bool = False
+    link_template: _LinkTemplate = AUTO
 
     def repository_below(self, folder: Path) -> Repository:
         source = self.path if is_address(self.path) else str(folder / self.path)
@@ -118,6 +129,7 @@ class _Entry(StrictModel):
             exclude=self.exclude,
             access=tuple(AccessRule(rule.path, rule.demand, rule.allow_no_match) for rule in self.acl),
             skip_dangling_edges=self.skip_dangling_edges,
+            link_template=self.link_template,
         )
 
 

@@ -8,9 +8,11 @@ from numpy.typing import NDArray
 
 from groundwire_index.ends.stored_ends import NO_ENDS, SeenEnds
 from groundwire_index.lexical.lexical import CODE
+from groundwire_index.link_template import link_template
 from groundwire_index.nodes.node import Node
 from groundwire_index.text.code_tokenizer import tokenize
-from groundwire_milvus.packing import unpacked_declaration, unpacked_label, unpacked_node, unpacked_text
+from groundwire_milvus.packing import Label, unhexed, unpacked_declaration, unpacked_label, unpacked_node, unpacked_text
+from groundwire_milvus.rows import Rows
 from groundwire_milvus.serving.bm25 import tokens_held
 from groundwire_milvus.serving.filter_expression import both, class_expression, filter_expression
 from groundwire_milvus.serving.graph.adjacency import Adjacency
@@ -36,6 +38,7 @@ from groundwire_server.domain.graph.expansion import Expansion
 from groundwire_server.domain.graph.paths import Paths
 from groundwire_server.domain.query.neighbourhood import Neighbourhood
 from groundwire_server.domain.query.query_result import ServiceContext
+from groundwire_server.domain.response_size import of_link_to
 from groundwire_server.domain.search.candidates import Candidates, Positions, Retrieval, WordStatistics
 from groundwire_server.domain.search.search import Declaration, Filter, NodeLabel, Retriever
 from groundwire_server.domain.texts.texts import StoredText, TextSize
@@ -62,6 +65,7 @@ class MilvusSnapshot:
         self.index = manifest.version
         self.vector_space = manifest.vector_space
         self.retrievers = retrievers_of(manifest)
+        self._links = link_template(manifest.link_template)
         self._caller = caller
         self._lifecycle = lifecycle
         self._filter = filter_
@@ -124,7 +128,7 @@ class MilvusSnapshot:
 
     @with_refusals
     def labels(self, rows: Positions) -> list[NodeLabel]:
-        return [NodeLabel(*unpacked_label(packed)) for packed in self._nodes.read(rows, ("label",)).strings("label")]
+        return [NodeLabel(*label) for label in self._unpacked_labels(self._nodes.read(rows, ("label",)))]
 
     @with_refusals
     def declarations(self, rows: Positions) -> list[Declaration]:
@@ -137,14 +141,16 @@ class MilvusSnapshot:
         classes = (document.classes[number] for number in node_rows.integers("class").tolist())
         columns = (node_rows.strings(field) for field in ("label", "rest", "text"))
         return [
-            unpacked_node(label, rest, text, document.policies[node_class.policy], deleted=node_class.deleted)
+            unpacked_node(
+                label, rest, text, document.policies[node_class.policy], self._links, deleted=node_class.deleted
+            )
             for node_class, label, rest, text in zip(classes, *columns, strict=True)
         ]
 
     @with_refusals
     def texts(self, rows: Positions) -> list[StoredText]:
         node_rows = self._nodes.read(rows, ("label", "text", "token_count"))
-        labels, counts = map(unpacked_label, node_rows.strings("label")), node_rows.integers("token_count").tolist()
+        labels, counts = self._unpacked_labels(node_rows), node_rows.integers("token_count").tolist()
         return [
             StoredText(
                 unpacked_text(text),
@@ -163,10 +169,11 @@ class MilvusSnapshot:
         counts = "token_count", "char_count", "text_bytes"
         node_rows = self._nodes.read(rows, (*counts, "path"))
         columns = (node_rows.integers(field).tolist() for field in counts)
-        # `text_bytes` has the path once; a byte is two digits.
+        # `text_bytes` has the path once.
+        paths = map(unhexed, node_rows.strings("path"))
         return [
-            TextSize(tokens, chars, text_bytes + len(path) // 2)
-            for tokens, chars, text_bytes, path in zip(*columns, node_rows.strings("path"), strict=True)
+            TextSize(tokens, chars, text_bytes + len(path.encode()) + of_link_to(path, self._links))
+            for tokens, chars, text_bytes, path in zip(*columns, paths, strict=True)
         ]
 
     @with_refusals
@@ -206,6 +213,9 @@ class MilvusSnapshot:
     @with_refusals
     def find_paths(self, search: PathSearch, checkpoint: Checkpoint) -> Paths:
         return find_paths(self, self._graph, search, checkpoint)
+
+    def _unpacked_labels(self, node_rows: Rows) -> list[Label]:
+        return [unpacked_label(packed, self._links) for packed in node_rows.strings("label")]
 
     @cached_property
     def _narrowing(self) -> str:

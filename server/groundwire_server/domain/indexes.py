@@ -70,6 +70,7 @@ class IndexSummary:
     dimension: int
     lexical: bool
     token_counter: str
+    link_template: str
 
     @classmethod
     def of(cls, manifest: Manifest, *, active: bool, node_count: int, edge_count: int) -> "IndexSummary":
@@ -89,4 +90,5 @@ class IndexSummary:
             dimension=space.dimension if space else 0,
             lexical=manifest.code is not None,
             token_counter=manifest.token_counter,
+            link_template=manifest.link_template,
         )

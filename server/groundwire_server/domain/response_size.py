@@ -7,7 +7,8 @@ and tests compare each of them with it (ADR 48).
 
 import json
 
-from groundwire_index.nodes.node import Edge, Node
+from groundwire_index.link_template import LinkTemplate
+from groundwire_index.nodes.node import Edge, Location, Node
 from groundwire_index.scope import Scope
 from groundwire_server.domain.graph.expansion import ExpandedNode
 from groundwire_server.domain.graph.paths import DependencyPath
@@ -45,8 +46,19 @@ def of_string(value: str) -> int:
 
 
 def of_text(strings: int, node_id: str, parent_id: str) -> int:
-    """A fetched text; `strings` are the bytes of its text, paths and symbol. The id counts once, for the citation."""
+    """A fetched text; `strings` are the bytes of its text, paths, symbol and link. The id counts for the citation."""
     return strings + _encoded(f"{node_id}{parent_id}") + _TEXT
+
+
+def of_link(location: Location) -> int:
+    """The link of a location."""
+    url = location.url
+    return of_string(url) if url else 0
+
+
+def of_link_to(path: str, links: LinkTemplate | None) -> int:
+    """The link to some lines of a file."""
+    return 0 if links is None else links.most_characters(path) + _STRING
 
 
 def of_skipped(id_: str) -> int:
@@ -56,7 +68,8 @@ def of_skipped(id_: str) -> int:
 
 def of_expanded_node(node: ExpandedNode) -> int:
     """A node that a walk reached, and its id among the seeds."""
-    return 2 * _encoded(node.id) + _encoded(f"{node.parent_id}{node.symbol}{node.location.path}") + _EXPANDED_NODE
+    strings = 2 * _encoded(node.id) + _encoded(f"{node.parent_id}{node.symbol}{node.location.path}")
+    return strings + of_link(node.location) + _EXPANDED_NODE
 
 
 def of_edge(edge: Edge) -> int:
@@ -71,7 +84,7 @@ def of_path(path: DependencyPath) -> int:
 
 def of_path_node(node: NodeLabel) -> int:
     """A node that lies on paths."""
-    return _encoded(f"{node.id}{node.symbol}{node.location.path}") + _PATH_NODE
+    return _encoded(f"{node.id}{node.symbol}{node.location.path}") + of_link(node.location) + _PATH_NODE
 
 
 def of_match(node: Node) -> int:
@@ -82,7 +95,7 @@ def of_match(node: Node) -> int:
         *(node.repo_name, node.section_path, node.author, node.channel, node.source_uri, node.context_prefix),
         *(node.location.path, node.location.path or node.id, json.dumps(node.metadata, ensure_ascii=False)),
     )
-    return _MATCH + sum(map(of_string, strings))
+    return _MATCH + sum(map(of_string, strings)) + of_link(node.location)
 
 
 def of_scope(scope: Scope) -> int:

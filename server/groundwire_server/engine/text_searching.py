@@ -98,7 +98,8 @@ class _PartLines:
             first_rows.setdefault(path, int(self.runs.rows[line.run]))
         labels = self.part.labels(as_positions(first_rows.values()))
         return [
-            FileMatches(node.id, node.location.path, count) for node, count in zip(labels, counts.values(), strict=True)
+            FileMatches(node.id, node.location.path, count, node.location.url_of_lines(0, 0))
+            for node, count in zip(labels, counts.values(), strict=True)
         ]
 
 

@@ -23,6 +23,8 @@ scopes: {claims: [{claim: repositories, values: {shop: ["shop::main"], vault: ["
 SHOP, VAULT = Scope("shop", "main", "v1"), Scope("vault", "main", "v1")
 ORDER, PRICE, TAX, SALARY = (f"shop::main::py::{name}" for name in ("order", "price", "tax", "salary"))
 SECRET = "vault::main::py::order"
+LINKS = {SHOP: "https://git.example/shop/{path}#L{start_line}"}
+"""The templates of the links of indexes that make some."""
 
 
 class _NoProgress:
@@ -101,7 +103,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     folder = tmp_path_factory.mktemp("mcp")
     for scope, records in SOURCES.items():
         source = write_jsonl(folder / f"{scope.repository}.jsonl", records)
-        build_index(JsonlSource(source), BuildOptions(folder / "data", scope, embedder=None), _NoProgress())
+        options = BuildOptions(folder / "data", scope, embedder=None, link_template=LINKS.get(scope, ""))
+        build_index(JsonlSource(source), options, _NoProgress())
     key = SigningKey.ed25519("mcp")
     environment = token_environment(folder, key, MAPPING)
     with Server(folder / "data", "--embedder", "none", environment=environment) as server:

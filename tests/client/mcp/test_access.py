@@ -102,6 +102,20 @@ def test_a_caller_sees_by_its_own_token(front: Front) -> None:
     assert "No repository is available" in front.agent().call("search_code", **NEEDLE).text
 
 
+def test_a_repository_tells_how_its_lines_are_linked(front: Front) -> None:
+    """Hits have no links, which would take tokens of each result."""
+    agent = front.agent("shop", "vault")
+    told = agent.call("list_repositories")
+    shop, vault = told.structured["repositories"]
+    assert shop["links"] == "https://git.example/shop/{path}#L{start_line}"
+    assert "links" not in vault
+    first, second = told.text.splitlines()
+    assert first.endswith("; links https://git.example/shop/{path}#L{start_line}")
+    assert "links" not in second
+    for tool in ("search_code", "ask"):
+        assert "https://git.example" not in agent.call(tool, query="order price", repository="shop::main").text
+
+
 def test_all_repositories_are_those_that_the_caller_sees(front: Front) -> None:
     asked = {"query": "order price", "repository": "all"}
     both, shop = front.agent("shop", "vault"), front.agent("shop")

@@ -311,6 +311,7 @@ def test_a_summary_counts_what_the_caller_sees(
         dimension=3,
         lexical=True,
         token_counter="words",
+        link_template="",
     )
 
 

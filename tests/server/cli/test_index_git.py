@@ -126,6 +126,80 @@ def test_a_bare_repository_is_read_without_a_ref(shop: Path, tmp_path: Path) -> 
     assert not folder.exists()
 
 
+def template_of(data: Path, repository: str, branch: str) -> str:
+    """The template of the links of the active version."""
+    entries = IndexStore(data).listed()
+    (template,) = (e.link_template for e in entries if (e.repository, e.branch, e.active) == (repository, branch, True))
+    return template
+
+
+def test_the_address_of_a_known_host_gives_links_to_the_commit(shop: Path, tmp_path: Path) -> None:
+    data, commit = tmp_path / "data", git(shop, "rev-parse", "v1")
+    here = {  # so that git fetches from the folder what it is to fetch from the host
+        "GIT_CONFIG_COUNT": "1",
+        "GIT_CONFIG_KEY_0": f"url.file://{shop}/.git.insteadOf",
+        "GIT_CONFIG_VALUE_0": "https://ann:secret@github.com/acme/shop",
+    }
+    address = ("index", "https://ann:secret@github.com/acme/shop", "--ref", "v1", "--embedder", "none", "--data", data)
+    template = f"https://github.com/acme/shop/blob/{commit}/{{path}}#L{{start_line}}-L{{end_line}}"
+    run_ok(*address, environment=here)
+    assert template_of(data, "shop", "v1") == template
+    assert "unchanged" in run_ok(*address, "--link-template", "github", environment=here), "it makes the same links"
+    assert "unchanged" not in run_ok(*address, "--link-template", "none", environment=here)
+    assert template_of(data, "shop", "v1") == ""
+    listed = tmp_path / "repositories.yaml"
+    entry = f"{{path: {address[1]!r}, ref: v1, repository: shop, branch: v1, embedder: none}}"
+    listed.write_text(f"repositories:\n  - {entry}\n")
+    run_ok("index", listed, "--data", data, environment=here)
+    assert template_of(data, "shop", "v1") == template
+    index = index_of(data, Scope("shop", "v1", IndexStore(data).active(Scope("shop", "v1"))))
+    (row,) = (row for row in range(index.manifest.node_count) if "return" in index.nodes.texts[row])
+    assert index.nodes.location(row).url == f"https://github.com/acme/shop/blob/{commit}/src/tax.py#L1-L2"
+
+
+def test_a_template_is_given_for_other_sources(shop: Path, tmp_path: Path) -> None:
+    data, commit = tmp_path / "data", git(shop, "rev-parse", "HEAD")
+    common = ("-r", "shop", "-b", "trunk", "--embedder", "none", "--data", data)
+    given = "https://git.example/acme/shop/{commit}/{path}#{start_line}"
+    run_ok("index", shop, "--ref", "trunk", *common)
+    assert template_of(data, "shop", "trunk") == "", "a folder names no host, even if it was cloned from one"
+    run_ok("index", shop, "--ref", "trunk", "--link-template", given, *common)
+    assert template_of(data, "shop", "trunk") == f"https://git.example/acme/shop/{commit}/{{path}}#{{start_line}}"
+    plain = run("index", shop, "--link-template", given, *common)
+    assert plain.returncode == 1
+    assert "names {commit}, and the files of this source are of no commit that is known" in plain.stderr
+    own = run("index", shop, "--ref", "trunk", "--link-template", "gitlab", *common)
+    assert own.returncode == 1
+    assert "link_template 'gitlab' is the form of a repository at such a host" in own.stderr
+    run_ok("index", shop, "--link-template", "https://git.example/acme/shop/trunk/{path}", *common)
+    assert template_of(data, "shop", "trunk") == "https://git.example/acme/shop/trunk/{path}"
+
+
+@pytest.mark.parametrize(
+    ("given", "rule"),
+    [
+        ("", "'' is none of auto, none, github, gitlab, gitea, and no template"),
+        ("javascript:alert(1)//{path}", "is no web address; begin it with https:// or http://"),
+        ("https://ann:secret@git.example/{path}", "'https://git.example/{path}' names a user or password"),
+        ("https://git.example/{branch}/{path}", "has the placeholder {branch}, which is unknown; use {path}, "),
+    ],
+)
+def test_a_template_that_cannot_be_used_is_a_mistake_of_the_command(tmp_path: Path, given: str, rule: str) -> None:
+    refused = run("index", tmp_path, "-r", "shop", "-b", "main", "--data", tmp_path / "data", "--link-template", given)
+    assert refused.returncode == 2
+    assert refused.stderr.startswith("error: --link-template: ")
+    assert rule in refused.stderr
+    assert "secret" not in refused.stderr
+
+
+def test_a_file_of_repositories_says_templates_itself(tmp_path: Path) -> None:
+    listed = tmp_path / "repositories.yaml"
+    listed.write_text("repositories:\n  - {path: a, repository: a, branch: b}\n")
+    refused = run("index", listed, "--link-template", "none", "--data", tmp_path / "data")
+    assert refused.returncode == 2
+    assert "--skip-dangling-edges and --link-template" in refused.stderr
+
+
 def test_what_is_no_repository_or_ref_is_said(shop: Path, tmp_path: Path) -> None:
     data = ("--embedder", "none", "--data", tmp_path / "data")
     absent = run("index", f"file://{shop}", "--ref", "absent", *data)

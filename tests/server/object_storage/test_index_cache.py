@@ -186,6 +186,7 @@ def test_a_name_of_a_file_leads_nowhere_else(fleet: Fleet, folder: Path, name: s
         ({"version": "v9"}, "holds version 'v9' of shop feature/tax"),
         ({"repository": "stock"}, "holds version 'v1' of stock feature/tax"),
         ({"files": []}, "is not in the manifest"),
+        ({"link_template": "javascript:alert(1)//{path}"}, "is no web address; begin it with https:// or http://"),
         ({"node_count": 2}, "bytes"),
         ({"node_count": "many"}, "errors"),
     ],

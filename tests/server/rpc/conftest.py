@@ -114,6 +114,7 @@ def summary() -> IndexSummary:
         dimension=384,
         lexical=True,
         token_counter="o200k_base",
+        link_template="https://git.example/shop/{path}#L{start_line}",
     )
 
 

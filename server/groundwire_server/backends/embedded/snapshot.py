@@ -32,6 +32,7 @@ from groundwire_server.domain.graph.expansion import Expansion
 from groundwire_server.domain.graph.paths import Paths
 from groundwire_server.domain.query.neighbourhood import Neighbourhood
 from groundwire_server.domain.query.query_result import ServiceContext
+from groundwire_server.domain.response_size import of_link_to
 from groundwire_server.domain.search.candidates import Candidates, Positions, Retrieval, WordStatistics
 from groundwire_server.domain.search.search import Declaration, NodeLabel, Retriever
 from groundwire_server.domain.texts.texts import StoredText, TextSize
@@ -165,7 +166,9 @@ class EmbeddedSnapshot:
             TextSize(
                 tokens=int(tokens[row]),
                 chars=int(chars[row]),
-                bytes=sum(column.byte_length(row) for column in strings) + 2 * len(paths[row].encode()),
+                bytes=sum(column.byte_length(row) for column in strings)
+                + 2 * len(paths[row].encode())
+                + of_link_to(paths[row], nodes.links),
             )
             for row in rows.tolist()
         ]

@@ -61,11 +61,12 @@ class LineMatch:
 
 @dataclass(frozen=True, slots=True)
 class FileMatches:
-    """A file and how many of its lines match; `node_id` is the node that holds the first of them."""
+    """A file, its link, and how many of its lines match; `node_id` is the node that holds the first of them."""
 
     node_id: str
     path: str
     line_count: int
+    url: str
 
 
 @dataclass(frozen=True, slots=True)

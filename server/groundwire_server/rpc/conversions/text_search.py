@@ -54,16 +54,23 @@ def encode_text_search(result: TextSearchResult) -> retrieval_pb2.SearchTextResp
             text=match.shown.text,
             text_column=match.shown.column,
             scope=scope_of(match.node.id, scopes),
+            url=_url(match),
         )
         if not room.take(line.ByteSize() + _BYTES_OF_A_FIELD):
             break
         response.matches.append(line)
     for file in result.files:
         counted = retrieval_pb2.FileMatches(
-            path=file.path, line_count=file.line_count, scope=scope_of(file.node_id, scopes)
+            path=file.path, line_count=file.line_count, scope=scope_of(file.node_id, scopes), url=file.url
         )
         if not room.take(counted.ByteSize() + _BYTES_OF_A_FIELD):
             break
         response.files.append(counted)
     response.complete = not result.stopped and len(response.matches) == line_count
     return response
+
+
+def _url(match: LineMatch) -> str:
+    """The link to the lines of a match; a node without lines has numbers of its own."""
+    location = match.node.location
+    return location.url_of_lines(match.line, match.end_line) if location.start_line else location.url

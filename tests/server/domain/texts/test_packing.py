@@ -7,9 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from groundwire_index.limits import MAX_TEXT_BYTES, RESPONSE_BYTES
+from groundwire_index.link_template import LinkTemplate
 from groundwire_index.nodes.node import Location
 from groundwire_server.domain.limits import MAX_BUDGET_TOKENS
-from groundwire_server.domain.response_size import ACTION_BYTES, of_skipped, of_text
+from groundwire_server.domain.response_size import ACTION_BYTES, of_link_to, of_skipped, of_text
 from groundwire_server.domain.texts.packing import Budget, Packing, pack
 from groundwire_server.domain.texts.texts import (
     FetchedText,
@@ -189,8 +190,9 @@ def test_no_text_adds_more_to_a_response_than_is_reckoned() -> None:
 
 def test_the_longest_text_fits_a_response_with_the_longest_ids_and_the_smallest_unit_of_no_budget() -> None:
     one = RequestedText("i" * 2_048, depth=1, parent_id="p" * 2_048)
+    longest_link = of_link_to("é" * 2_000, LinkTemplate("https://git.example/{path}#L{start_line}"))
     for size, fits in ((MAX_TEXT_BYTES, True), (MAX_TEXT_BYTES + 1, False)):
-        available = {one.id: TextSize(size, size, size)}
+        available = {one.id: TextSize(size, size, size + longest_link)}
         budget = Budget(MAX_BUDGET_TOKENS, None, RESPONSE_BYTES - ACTION_BYTES)
         assert bool(pack([one], available, budget).chosen) is fits
 

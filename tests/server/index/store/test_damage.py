@@ -258,3 +258,32 @@ def test_damage_is_told_only_to_those_who_may_see_the_index(
     (directory / POLICIES_FILE).unlink()
     with pytest.raises(NotFoundError):
         backend.open(V1, AccessContext(acl_tags_any=frozenset({"finance"})))
+
+
+@pytest.mark.parametrize(
+    "template",
+    [
+        "javascript:alert(document.cookie)//{path}",
+        "https://ann:secret@git.example/{path}",
+        "https://git.example/{commit}/{path}",
+        "https://git.example/{path.__init__.__globals__}",
+        'https://git.example/"><script>{path}',
+        "https://git.example/\n{path}",
+        "https://git.example/",
+        "https://git.example/" + "{path}" * 200,
+        7,
+    ],
+)
+def test_a_template_that_makes_no_safe_links_is_damage(version: Path, template: object) -> None:
+    edit_manifest(version, link_template=template)
+    for call in (LoadedIndex, verify, Manifest.read):
+        message = refused(call, version)
+        assert message.startswith("manifest.json: 1 errors")
+        assert "link_template" in message
+    (entry,) = IndexStore(version.parents[2]).listed()
+    assert (entry.version, entry.link_template) == ("v1", "")
+    assert "link_template" in entry.damage
+    backend = EmbeddedBackend(version.parents[2])
+    assert backend.list_indexes("", "", AccessContext(), UNLIMITED.scopes, never_stop) == ()
+    with pytest.raises(PreconditionError):
+        backend.get_index(V1, AccessContext())

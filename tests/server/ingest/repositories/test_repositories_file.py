@@ -30,6 +30,7 @@ repositories:
     embedder: none
     skip_dangling_edges: true
     exclude: ["generated/", "!generated/keep.py"]
+    link_template: https://git.example/ledger/{commit}/{path}#L{start_line}
     acl:
       - {path: "payroll/**", tags: [finance]}
       - {path: legal/, tenant: acme, labels: [privileged], clearance_level: 2, allow_no_match: true}
@@ -47,6 +48,7 @@ repositories:
                 AccessRule("legal/", NodeAccess("acme", (), ("privileged",), 2), allow_no_match=True),
             ),
             skip_dangling_edges=True,
+            link_template="https://git.example/ledger/{commit}/{path}#L{start_line}",
         ),
     )
 
@@ -66,6 +68,11 @@ HEAD = "repositories:\n  - path: shop\n    repository: shop\n    branch: main\n"
         (HEAD.replace("branch: main", "branch: 'a::b'"), "repositories[0].branch: is 'a::b'; must hold no control"),
         (HEAD.replace("branch: main", "branch: 7"), "repositories[0].branch: is 7; must be a text (line 4)"),
         (HEAD + "    exclude: ['a[']\n", "repositories[0].exclude[0]: is 'a['; 'a[' is not a pattern of .gitignore"),
+        (HEAD + "    link_template: hub\n", "repositories[0].link_template: is 'hub'; is none of auto, none, github"),
+        (
+            HEAD + "    link_template: 'javascript://%0aalert(1)/{path}'\n",
+            "repositories[0].link_template: is 'javascript://%0aalert(1)/{path}'; is no web address; begin it with",
+        ),
         (HEAD + "    exclude: docs/\n", "repositories[0].exclude: is 'docs/'; must be a list"),
         (
             HEAD + "    acl: [{path: '!a', tags: [x]}]\n",

@@ -10,6 +10,7 @@ from google.protobuf.descriptor import Descriptor
 from google.protobuf.message import Message
 
 from groundwire.v1 import query_pb2, retrieval_pb2, scope_pb2
+from groundwire_index.link_template import LinkTemplate
 from groundwire_index.nodes.node import JsonValue, Location, Node
 from groundwire_index.scope import Scope
 from groundwire_server.domain.access.lifecycle import Lifecycle
@@ -36,7 +37,7 @@ NODE = Node(
     local_id="C1/5",
     text="auth-service is throwing 503s",
     token_count=7,
-    location=Location("slack/incident.json", 3, 9, "c" * 64),
+    location=Location("slack/incident.json", 3, 9, "c" * 64, LinkTemplate("https://git.example/{path}")),
     symbol="Incident.Auth",
     signature="()",
     language="json",
