@@ -19,8 +19,12 @@ _MAX_VARIABLES = 5
 
 @dataclass(frozen=True, slots=True)
 class _OutsidePath:
-    """A path that begins outside of the tree: the names that it may have, and how sure it is that it has one."""
+    """A path that begins outside of the tree: the names that it may have, and how sure it is that it has one.
 
+    `file` is the one whose imports decide that: another one if a field that the path goes through is declared there.
+    """
+
+    file: int
     outside: OutsideName
     names: FullNames
     confidence: float
@@ -161,7 +165,7 @@ class OutsideNames:
                             yield self._use(file, overridden, made.key, OVERRIDES, made.line)
 
     def _use(self, file: int, named: _OutsidePath, key: str, edge_type: str, line: int) -> NameUse:
-        lines = named.outside.import_lines
+        lines = named.outside.import_lines if named.file == file else ()
         return NameUse(
             self._family,
             named.names,
@@ -235,7 +239,7 @@ class OutsideNames:
             names = outside.names.followed_by(f"{self._rules.inside_module}{rest}")
         else:
             names = outside.names.followed_by(f"{called}{dot}{rest}")
-        return _OutsidePath(outside, names, min(confidence, outside.confidence))
+        return _OutsidePath(file, outside, names, min(confidence, outside.confidence))
 
     def _is_outside(self, file: int, outside: OutsideName) -> bool:
         """True if nothing in the tree has the name, or only what some who see the file do not see."""
