@@ -35,6 +35,11 @@ class Storage(Protocol):
         """The settings of the storage that shape a version: with others the same source is built again."""
         ...
 
+    @property
+    def keeps_collections(self) -> bool:
+        """True if what was collected from sources may stay beside versions: a deletion of them removes it."""
+        ...
+
     def listed(self) -> list[VersionEntry]:
         """Every version, damaged ones included, ordered by repository, branch and version."""
         ...

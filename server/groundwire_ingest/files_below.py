@@ -29,7 +29,7 @@ def open_below(root: Path, path: str) -> BinaryIO:
     Raises OSError, also for a link, for what is no regular file, and for a path of more than MAX_DEPTH folders.
     """
     with _folder_of(root, path) as (place, folder):
-        descriptor = _opened(place, folder, _FLAGS, root / path)
+        descriptor = _opened(place, folder, _FLAGS, root, path)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
         raise OSError(errno.EINVAL, "no regular file", str(root / path))
@@ -59,12 +59,22 @@ def sha256_below(root: Path, path: str) -> str:
 
     Raises OSError as `open_below`.
     """
-    digest = hashlib.sha256()
     with open_below(root, path) as file:
-        left = os.fstat(file.fileno()).st_size
-        while left and (piece := file.read(min(left, _PIECE_BYTES))):
-            digest.update(piece)
-            left -= len(piece)
+        return _sha256(file)
+
+
+def content_below(root: Path, path: str, most_bytes: int) -> str:
+    """The same; for a file of more than `most_bytes` its size instead, in decimal digits."""
+    with open_below(root, path) as file:
+        size = os.fstat(file.fileno()).st_size
+        return _sha256(file) if size <= most_bytes else str(size)
+
+
+def _sha256(file: BinaryIO) -> str:
+    digest, left = hashlib.sha256(), os.fstat(file.fileno()).st_size
+    while left and (piece := file.read(min(left, _PIECE_BYTES))):
+        digest.update(piece)
+        left -= len(piece)
     return digest.hexdigest()
 
 
@@ -80,7 +90,7 @@ def scan_below(root: Path, path: str) -> Iterator[Sequence[os.DirEntry[str]]]:
             yield sorted(scan, key=lambda entry: entry.name)
         return
     with _folder_of(root, path) as (place, parent):
-        folder = _opened(place, parent, _FOLDER_FLAGS, root / path)
+        folder = _opened(place, parent, _FOLDER_FLAGS, root, path)
     try:
         with os.scandir(folder) as scan:
             yield sorted(scan, key=lambda entry: entry.name)
@@ -114,7 +124,7 @@ def _folder_of(root: Path, path: str) -> Iterator[tuple[str | Path, int | None]]
     current = os.open(root, _FOLDER_FLAGS & ~_NO_LINKS)
     try:
         for folder in folders:
-            inner = _opened(folder, current, _FOLDER_FLAGS, root / path)
+            inner = _opened(folder, current, _FOLDER_FLAGS, root, path)
             os.close(current)
             current = inner
         yield name, current
@@ -122,7 +132,8 @@ def _folder_of(root: Path, path: str) -> Iterator[tuple[str | Path, int | None]]
         os.close(current)
 
 
-def _opened(name: str | Path, folder: int | None, flags: int, path: Path) -> int:
+def _opened(name: str | Path, folder: int | None, flags: int, root: Path, path: str) -> int:
+    # Making the whole path takes longer than opening a folder.
     try:
         return os.open(name, flags, dir_fd=folder)
     except OSError as error:
@@ -131,7 +142,7 @@ def _opened(name: str | Path, folder: int | None, flags: int, path: Path) -> int
             why = "it, or a folder on the way to it, is a link now, or no folder; links are not followed"
         elif error.errno == errno.ENXIO:  # a socket
             why = "no regular file"
-        raise OSError(error.errno, why, str(path)) from error
+        raise OSError(error.errno, why, str(root / path)) from error
 
 
 def _unlinked(root: Path, path: str) -> Path:

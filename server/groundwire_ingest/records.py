@@ -1,8 +1,10 @@
 """The records that every source yields: nodes, edges and the files that it could not use. A source knows no index."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
+from pathlib import Path
 from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 from groundwire_index.ends.ends import Ends
@@ -153,6 +155,51 @@ SourceRecord: TypeAlias = (
 )
 
 
+@dataclass(frozen=True, slots=True)
+class LineMoves:
+    """The new line of each line that the facts of a file name; their order is the same."""
+
+    new_lines: Mapping[int, int]
+
+    def moved(self, line: int) -> int | None:
+        """The new line; None for one that is not known.
+
+        0, which is no line, stays. 1 is also the line of the file itself, which stays.
+        """
+        new_line = self.moved_statement(line)
+        if line == 1:
+            return 1 if new_line in (None, 1) else None
+        return new_line
+
+    def moved_statement(self, line: int) -> int | None:
+        """The same where the line is not that of the file itself."""
+        return self.new_lines.get(line) if line else 0
+
+    def stay_behind(self, line: int, new_line: int) -> bool:
+        """True if all that is at a line of the file before its edit, or behind it, is not before a line of it now."""
+        return all(new_line <= new for old, new in (*self.new_lines.items(), (1, 1)) if old >= line)
+
+
+@dataclass(frozen=True, slots=True)
+class MovedFile:
+    """A file of a source whose edit changed nothing but the texts of its nodes, and lines.
+
+    `nodes` are pairs of a node as it was read before and as it is now, before the source adds what it knows of others;
+    `edges` those of the edges that follow from the file alone, whose lines are those of nodes. `text` is that of the
+    file now. `lines` has the lines of all other edges.
+    """
+
+    path: str
+    nodes: tuple[tuple[SourceNode, SourceNode], ...]
+    edges: tuple[tuple[SourceEdge, SourceEdge], ...]
+    text: str
+    lines: LineMoves
+
+
+FileContents: TypeAlias = Sequence[tuple[str, str]]
+"""The paths of all files of a source, in its order, each with what identifies its content."""
+
+
 class Source(Protocol):
     """Something that can be indexed. `read` may be called once; raises IngestError when it is unusable."""
 
@@ -178,4 +225,29 @@ class SourceOfFiles(Protocol):
     @property
     def files_read(self) -> int:
         """Those that have been read; after the last one `read` yields what joins nodes of several files."""
+        ...
+
+
+@runtime_checkable
+class ComparableSource(Protocol):
+    """A source that can say how it differs from what an earlier build collected of it."""
+
+    @property
+    def settings(self) -> str:
+        """What its records depend on besides its files."""
+        ...
+
+    def contents(self) -> FileContents:
+        """Its files as they are now; what changes later is not seen."""
+        ...
+
+    def readings_in(self, file: Path, software: str) -> AbstractContextManager[None]:
+        """Keeps the results of reading its files in `file` while the context is open, for later builds by `software`.
+
+        The file is made anew where it is damaged, or of other software.
+        """
+        ...
+
+    def moved(self, before: FileContents, now: FileContents) -> tuple[MovedFile, ...] | None:
+        """The files whose content differs from that of an earlier build; None if other records may differ as well."""
         ...

@@ -8,8 +8,10 @@ macOS ignores the limit of memory.
 """
 
 import gc
+import io
 import math
 import os
+import pickle
 import signal
 import sys
 import traceback
@@ -44,6 +46,8 @@ a task that waits itself, such as for a file system that does not answer, takes 
 
 _OUT_OF_PROCESSOR_TIME = -getattr(signal, "SIGPROF", 0) or None
 """How a worker ends that takes too much of it; None where the system has no such limit."""
+_OWN_PACKAGES = ("groundwire_index.", "groundwire_ingest.")
+_PLAIN_TYPES = frozenset((("builtins", "frozenset"), ("builtins", "set")))
 _RESULTS_AHEAD = 32
 """How many results at most wait for an earlier one."""
 if sys.platform == "win32":
@@ -78,6 +82,19 @@ class Pickler(ForkingPickler):
             (kind, tuple(getattr(value, name) for name in names)) if is_plain else NotImplemented
         )
         return reduced
+
+
+class Unpickler(pickle.Unpickler):
+    """Reads what `Pickler` wrote, and makes no other objects than those of Groundwire's own types, and plain ones."""
+
+    def __init__(self, content: bytes) -> None:
+        super().__init__(io.BytesIO(content))
+
+    def find_class(self, module: str, name: str) -> object:
+        """Raises UnpicklingError for a type of another package."""
+        if module.startswith(_OWN_PACKAGES) or (module, name) in _PLAIN_TYPES:
+            return super().find_class(module, name)
+        raise pickle.UnpicklingError(f"{module}.{name} is no type of a result")
 
 
 class Workers:

@@ -32,6 +32,8 @@ Damage to a share s of the pages is missed with the probability (1 - s) ** 8. `g
 class MilvusStorage:
     """Implements `storage.Storage`; every method raises StorageUnavailableError as well."""
 
+    keeps_collections = False
+
     def __init__(
         self,
         data: Path,

@@ -4,14 +4,14 @@ Edges between indexes follow from the ends of both (docs/adr/0077). Ends name no
 file has none.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 
-from groundwire_index.ends.full_names import NameUse, OfferedName
+from groundwire_index.ends.full_names import FullNames, NameUse, OfferedName
 from groundwire_index.ends.messages import MessageHandler, MessageUse
 from groundwire_index.ends.requests import Asker, Request, Served
 from groundwire_index.ends.tables import OfferedTable, TableUse
@@ -135,7 +135,7 @@ class _Beginnings:
 
 @dataclass(frozen=True, slots=True)
 class _WrittenUse:
-    """A `NameUse` whose names all end alike: `beginnings` is the place of what they begin with."""
+    """A `NameUse`: `beginnings` is the place of what its names begin with."""
 
     space: str
     ending: str
@@ -152,8 +152,7 @@ class _WrittenUse:
 class _WrittenEnds(Ends):
     """Ends as the file has them: `written_uses` in place of `uses`.
 
-    A name in C# may be of any namespace that its file imports, so its uses have as many names. All uses in the file
-    share their beginnings, which would take most of the room.
+    The beginnings of the names, which all uses in a file may share, would take most of the room.
     """
 
     beginnings: tuple[_Beginnings, ...] = ()
@@ -165,11 +164,9 @@ class _WrittenEnds(Ends):
         numbers: dict[_Beginnings, int] = {}
         uses: list[_WrittenUse] = []
         for use in ends.uses:
-            ending = _common_ending(use.names)
-            beginnings = _Beginnings(tuple(name.removesuffix(ending) for name in use.names), use.import_lines)
-            number = numbers.setdefault(beginnings, len(numbers))
+            number = numbers.setdefault(_Beginnings(use.names.beginnings, use.import_lines), len(numbers))
             place = (use.key, use.edge_type, use.line, use.confidence, use.file_key)
-            uses.append(_WrittenUse(use.space, ending, *place, number, use.answered_by))
+            uses.append(_WrittenUse(use.space, use.names.ending, *place, number, use.answered_by))
         return cls(
             ends.routes,
             ends.services,
@@ -187,15 +184,12 @@ class _WrittenEnds(Ends):
     @property
     def ends(self) -> Ends:
         """The ends. Raises IndexError where a use refers to beginnings that are not there."""
-        names_known: dict[tuple[int, str], tuple[str, ...]] = {}
         uses: list[NameUse] = []
         for use in self.written_uses:
             beginnings = self.beginnings[use.beginnings]
-            written_name = (use.beginnings, use.ending)
-            if written_name not in names_known:
-                names_known[written_name] = tuple(beginning + use.ending for beginning in beginnings.of_names)
+            names = FullNames(beginnings.of_names, use.ending)
             place = (use.key, use.edge_type, use.line, use.confidence, use.file_key)
-            uses.append(NameUse(use.space, names_known[written_name], *place, beginnings.import_lines, use.answered_by))
+            uses.append(NameUse(use.space, names, *place, beginnings.import_lines, use.answered_by))
         return Ends(
             self.routes,
             self.services,
@@ -207,16 +201,6 @@ class _WrittenEnds(Ends):
             self.tables,
             self.table_uses,
         )
-
-
-def _common_ending(names: Sequence[str]) -> str:
-    """The longest text that all names end with; "" for no names."""
-    length = 0
-    for characters in zip(*map(reversed, names), strict=False):
-        if len(set(characters)) > 1:
-            break
-        length += 1
-    return names[0][len(names[0]) - length :] if length else ""
 
 
 _ADAPTER: TypeAdapter[_WrittenEnds] = TypeAdapter(_WrittenEnds)

@@ -44,6 +44,29 @@ class OfferedName:
 
 
 @dataclass(frozen=True, slots=True)
+class FullNames:
+    """Names that end alike, the likeliest first: each of the `beginnings` with the `ending`.
+
+    A name in C# may be of any namespace that its file imports. All uses of names in a file share these beginnings.
+    """
+
+    beginnings: tuple[str, ...]
+    ending: str = ""
+
+    @classmethod
+    def of(cls, *names: str) -> "FullNames":
+        """Names one by one."""
+        return cls(("",), names[0]) if len(names) == 1 else cls(names)
+
+    def followed_by(self, text: str) -> "FullNames":
+        """The same names with a text behind each."""
+        return FullNames(self.beginnings, self.ending + text)
+
+    def __iter__(self) -> Iterator[str]:
+        return (beginning + self.ending for beginning in self.beginnings)
+
+
+@dataclass(frozen=True, slots=True)
 class NameUse:
     """The node `key` uses a name that nothing in its own repository has.
 
@@ -54,7 +77,7 @@ class NameUse:
     """
 
     space: str
-    names: tuple[str, ...]
+    names: FullNames
     key: str
     edge_type: str
     line: int

@@ -52,7 +52,7 @@ TOMBSTONES_FOLDER = ".deleted"
 _BUILDING = ".building-"
 _REMOVED = ".removed-"
 SEGMENTS_FOLDER = ".segments"
-"""Of a branch: the segments of its last build, for the next one."""
+"""Of a branch: the segments of its last build, for the next one, and what that collected from its source."""
 
 
 class IndexStore:
@@ -62,6 +62,7 @@ class IndexStore:
     """
 
     build_parameters = ""
+    keeps_collections = True
 
     def __init__(self, data: Path) -> None:
         self.data = data

@@ -5,6 +5,7 @@ except for its keys, its edges as numbers and the vocabularies (docs/adr/0016).
 """
 
 import gc
+import shutil
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import astuple, dataclass, field
@@ -29,13 +30,14 @@ from groundwire_index.store.store import SEGMENTS_FOLDER, IndexStore
 from groundwire_index.store.writer import Job as TableJob
 from groundwire_index.store.writer import LexicalSize, Origin, seal_index, write_tables
 from groundwire_ingest.build.collect import Collected, collect
+from groundwire_ingest.build.kept_collection import COLLECTION_FOLDER, KeptCollection
 from groundwire_ingest.build.segments import TOKENIZERS, SegmentMaker
 from groundwire_ingest.build.vectors import embed_nodes, own_vectors_refused, write_own_vectors
 from groundwire_ingest.embedding.cache import EmbeddingCache
 from groundwire_ingest.embedding.index_texts import check_same_model, vector_space
 from groundwire_ingest.ingest_errors import IngestError
 from groundwire_ingest.processes import Advance, processor_count, runner
-from groundwire_ingest.records import SkippedFile, Source, SourceOfFiles, SourceRecord
+from groundwire_ingest.records import ComparableSource, FileContents, SkippedFile, Source, SourceOfFiles, SourceRecord
 from groundwire_ingest.software import software
 
 EMBEDDING_CACHE_FILE = ".embeddings.sqlite3"
@@ -102,11 +104,15 @@ def build_index(
     with storage.build(options.scope, progress) as directory:
         with TemporaryDirectory(prefix=".", dir=directory) as name:
             scratch = Path(name)
-            collected = _collect(source, options, scratch, progress)
+            kept = _kept_collection(source, directory, options, storage)
+            collected, contents = _collect(source, options, scratch, kept, progress)
             inputs = options.inputs()
             space, embedded, reused = _write_vectors(directory, collected, options, progress, counter)
-            lexical = _write_tables(directory, collected, options, scratch, progress)
+            lexical = _write_tables(directory, collected, options, scratch, progress, keeps_nodes=kept is not None)
             write_ends(directory, collected.ends)
+            if kept is not None:
+                # Of files that changed while they were read it is not known what was collected of them.
+                kept.save(collected, contents if inputs else ())
         origin = Origin(
             scope=options.scope,
             created=datetime.now(UTC),
@@ -139,7 +145,31 @@ def build_index(
     return report
 
 
-def _collect(source: Source, options: BuildOptions, scratch: Path, progress: Progress) -> Collected:
+def _kept_collection(source: Source, directory: Path, options: BuildOptions, storage: Storage) -> KeptCollection | None:
+    """What the last build of the branch has collected; None where a source or storage keeps nothing."""
+    folder = directory.parent / SEGMENTS_FOLDER / COLLECTION_FOLDER
+    if not isinstance(source, ComparableSource) or not storage.keeps_collections:
+        shutil.rmtree(folder, ignore_errors=True)  # of a build of another source
+        return None
+    settings = (*software(), source.settings, options.skip_dangling_edges, options.scope.repository)
+    return KeptCollection(folder, repr(settings))
+
+
+def _collect(
+    source: Source, options: BuildOptions, scratch: Path, kept: KeptCollection | None, progress: Progress
+) -> tuple[Collected, FileContents]:
+    """What the source holds, and the contents of its files, as far as it tells them."""
+    if kept is None or not isinstance(source, ComparableSource):
+        return _collected_anew(source, options, scratch, progress), ()
+    with source.readings_in(kept.readings_file, "\n".join(software())):
+        with progress.stage("Comparing", "files") as report:
+            contents = source.contents()
+            renewed = kept.renewed(source, contents, scratch)
+            report(len(contents), len(contents))
+        return renewed or _collected_anew(source, options, scratch, progress), contents
+
+
+def _collected_anew(source: Source, options: BuildOptions, scratch: Path, progress: Progress) -> Collected:
     with _without_garbage_collection(), closing(_counted(source, progress)) as records:
         return collect(records, options.scope, scratch, skip_dangling_edges=options.skip_dangling_edges)
 
@@ -213,7 +243,13 @@ def _write_vectors(
 
 
 def _write_tables(
-    directory: Path, collected: Collected, options: BuildOptions, scratch: Path, progress: Progress
+    directory: Path,
+    collected: Collected,
+    options: BuildOptions,
+    scratch: Path,
+    progress: Progress,
+    *,
+    keeps_nodes: bool,
 ) -> dict[str, LexicalSize]:
     nodes = collected.nodes
     kept = directory.parent / SEGMENTS_FOLDER
@@ -229,7 +265,8 @@ def _write_tables(
             known = sum(map(len, segments))
             made = runs.run([partial(maker.made, span) for span in new], lambda done: report(known + done, len(nodes)))
             segments.update(zip(new, made, strict=True))
-        nodes.discard()
+        if not keeps_nodes:
+            nodes.discard()
         with progress.stage("Writing tables", "tables") as report:
 
             def run_jobs(jobs: Sequence[TableJob]) -> Sequence[LexicalSize | None]:

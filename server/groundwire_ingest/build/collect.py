@@ -129,7 +129,8 @@ class Collected:
     """The checked content of a source: nodes sorted by canonical id, distinct edges, ends, texts of files.
 
     `skipped`, `unused_patterns` and `dropped_edges` say what was left out.
-    `dimension` is the length of the longest vector that a node brings, None when none brings any.
+    `dimension` is the length of the longest vector that a node brings, None when none brings any. `keys` are those of
+    the nodes.
     """
 
     nodes: SpooledNodes
@@ -140,6 +141,7 @@ class Collected:
     unused_patterns: tuple[str, ...]
     dropped_edges: int
     dimension: int | None
+    keys: Sequence[str]
 
 
 def collect(records: Iterable[SourceRecord], scope: Scope, directory: Path, *, skip_dangling_edges: bool) -> Collected:
@@ -219,7 +221,9 @@ class _Reading:
         edges, dropped = self._edges.table(rows, keys, skip_dangling=skip_dangling_edges)
         nodes = self._spool.finish(places[order])
         skipped, unused = tuple(self._skipped), tuple(self._unused_patterns)
-        return Collected(nodes, edges, self._ends, self._texts.finish(), skipped, unused, dropped, self._dimension)
+        in_order = [keys[number] for number in order.tolist()]
+        texts = self._texts.finish()
+        return Collected(nodes, edges, self._ends, texts, skipped, unused, dropped, self._dimension, in_order)
 
     def _add_edge(self, edge: SourceEdge) -> None:
         if self._left_out and not self._left_out.keys().isdisjoint((edge.from_key, edge.to_key)):

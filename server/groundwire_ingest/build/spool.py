@@ -37,8 +37,12 @@ class NodeSpool:
     def append(self, node: SourceNode) -> int:
         """Writes a node; returns its number."""
         content = pickle.dumps(node, pickle.HIGHEST_PROTOCOL)
+        return self.append_pickled(content, hashlib.blake2b(content, digest_size=16).digest())
+
+    def append_pickled(self, content: bytes, digest: bytes) -> int:
+        """The same for a node as `append` writes it, and its digest."""
         self._ends.append(self._ends[-1] + self._file.write(content))
-        self._digests += hashlib.blake2b(content, digest_size=16).digest()
+        self._digests += digest
         return len(self._ends) - 2
 
     def read(self, number: int) -> SourceNode:
@@ -70,8 +74,11 @@ class TextSpool:
 
     def append(self, path: str, text: str) -> None:
         """Writes the text of the file at a path."""
-        start = self._file.tell()
-        self._places[path] = (start, self._file.write(text.encode()))
+        self.append_encoded(path, text.encode())
+
+    def append_encoded(self, path: str, content: bytes) -> None:
+        """The same for a text in UTF-8."""
+        self._places[path] = (self._file.tell(), self._file.write(content))
 
     def finish(self) -> "SpooledTexts":
         """The texts that were written."""
@@ -91,6 +98,26 @@ class SpooledTexts(Mapping[str, str]):
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.places)
+
+    @classmethod
+    def in_folder(cls, directory: Path, places: Mapping[str, tuple[int, int]]) -> "SpooledTexts":
+        """The texts that were moved to a folder."""
+        return cls(directory / _TEXTS_FILE, places)
+
+    def moved_to(self, directory: Path) -> "SpooledTexts":
+        """The same in another folder of the file system."""
+        return SpooledTexts(self.file.rename(directory / self.file.name), self.places)
+
+    def with_texts(self, texts: Mapping[str, str], directory: Path) -> "SpooledTexts":
+        """A copy in another folder, with other texts at some paths; nothing of those before is in it."""
+        with self.file.open("rb") as file, TextSpool(directory) as spool:
+            for path, (offset, size) in self.places.items():
+                if path in texts:
+                    spool.append(path, texts[path])
+                else:
+                    file.seek(offset)
+                    spool.append_encoded(path, file.read(size))
+            return spool.finish()
 
     def __getitem__(self, path: str) -> str:
         offset, size = self.places[path]
@@ -133,6 +160,29 @@ class SpooledNodes:
     def digest(self, rows: range) -> bytes:
         """A hash of the nodes of some rows."""
         return hashlib.blake2b(self._places[2:, rows.start : rows.stop].tobytes(), digest_size=16).digest()
+
+    @property
+    def files(self) -> tuple[Path, Path]:
+        """The nodes, and their places among them."""
+        return self.directory / _NODES_FILE, self.directory / _PLACES_FILE
+
+    def moved_to(self, directory: Path) -> "SpooledNodes":
+        """The same in another folder of the file system."""
+        for file in self.files:
+            file.rename(directory / file.name)
+        return SpooledNodes(directory, self.count)
+
+    def with_nodes(self, nodes: Mapping[int, SourceNode], directory: Path) -> "SpooledNodes":
+        """A copy in another folder, with other nodes in some rows; nothing of those before is in it."""
+        starts, ends, *digests = (column.tolist() for column in self._places)
+        with self.files[0].open("rb") as file, NodeSpool(directory) as spool:
+            for row, (start, end, *digest) in enumerate(zip(starts, ends, *digests, strict=True)):
+                if row in nodes:
+                    spool.append(nodes[row])
+                else:
+                    file.seek(start)
+                    spool.append_pickled(file.read(end - start), np.asarray(digest, dtype=np.int64).tobytes())
+            return spool.finish(np.arange(self.count))
 
     def discard(self) -> None:
         """Removes them from the disk; they cannot be read afterwards."""

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
@@ -16,7 +17,7 @@ from groundwire_index.scope import Scope
 from groundwire_index.storage import Storage
 from groundwire_index.store.files import sha256
 from groundwire_index.store.index_errors import IndexDamagedError, VersionActiveError
-from groundwire_ingest.files_below import regular_files_below, sha256_below, size_below
+from groundwire_ingest.files_below import content_below, regular_files_below, sha256_below
 from groundwire_ingest.git_trees import git_tree, is_git_repository
 from groundwire_ingest.ingest_errors import IngestError
 from groundwire_ingest.recognise import is_tree, recognise
@@ -212,9 +213,8 @@ def _tree(repository: Repository) -> Iterator[tuple[str, str]]:
             yield item.path, item.why
             continue
         try:
-            size = size_below(repository.path, item.path)
-            is_read = size <= MAX_FILE_BYTES or item.path.endswith(COMPILER_INDEX_SUFFIX)
-            yield item.path, sha256_below(repository.path, item.path) if is_read else str(size)
+            most_bytes = sys.maxsize if item.path.endswith(COMPILER_INDEX_SUFFIX) else MAX_FILE_BYTES
+            yield item.path, content_below(repository.path, item.path, most_bytes)
         except OSError as error:
             yield item.path, str(error.strerror)
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from groundwire_index.ends.confidences import EXACT
-from groundwire_index.ends.full_names import NameUse, OfferedName
+from groundwire_index.ends.full_names import FullNames, NameUse, OfferedName
 from groundwire_index.nodes.node import JsonValue
 from groundwire_ingest.records import SkippedFile
 from groundwire_ingest.tree.files.xml_files import Element, elements_of
@@ -49,7 +49,7 @@ class PackageFacts:
         """The packages that it uses; `keys` has the node at each line of the file."""
         for name, line in self.used:
             key = (keys[line - 1] if 0 < line <= len(keys) else "") or first_key
-            yield NameUse(_PACKAGES + self.registry, (name,), key, "References", line, EXACT)
+            yield NameUse(_PACKAGES + self.registry, FullNames.of(name), key, "References", line, EXACT)
 
 
 def package_facts(file: SourceFile) -> PackageFacts | None:

@@ -1,28 +1,54 @@
-"""The results of reading files on their own, kept from one build of a process to the next by the files' content."""
+"""The results of reading files on their own, kept from one build to the next by the files' content."""
 
-import pickle
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence, Set
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import TypeAlias, TypeVar
+from typing import Protocol, TypeVar
 
-from groundwire_ingest.files_below import sha256_below, size_below
+from groundwire_ingest.files_below import content_below, size_below
 from groundwire_ingest.tree.decoding import MAX_FILE_BYTES
 from groundwire_ingest.tree.walk import ListedFile
-from groundwire_ingest.workers import GivenUp, Pickler, Workers
+from groundwire_ingest.workers import GivenUp, Pickler, Unpickler, Workers
 
 Report = TypeVar("Report")
-_Key: TypeAlias = tuple[str, ListedFile, str]
+_HASH_CHARACTERS = 64
+
+
+class Readings(Protocol):
+    """Pickled results by the path of the file, the name of the reader, and a key of the content."""
+
+    def known(self, reader: str) -> Set[tuple[str, str]]:
+        """The paths and keys of the results of a reader."""
+        ...
+
+    def content(self, path: str, reader: str, key: str) -> bytes | None:
+        """A result; None if it is not kept, or damaged."""
+        ...
+
+    def keep(self, path: str, reader: str, key: str, content: bytes) -> None:
+        """Keeps a result."""
+        ...
 
 
 class ReadBefore:
-    """The results that were used last, as far as they take `most_bytes`; with 0, none is kept. Not thread-safe."""
+    """The results that were used last, as far as they take `most_bytes` of memory; with 0, none is kept.
+
+    Between builds they may be in a file instead. Not thread-safe.
+    """
 
     def __init__(self, most_bytes: int = 0) -> None:
-        self._most_bytes = most_bytes
-        self._kept: OrderedDict[_Key, bytes] = OrderedDict()
-        self._size = 0
+        self._readings: Readings | None = _HeldReadings(most_bytes) if most_bytes else None
+
+    @contextmanager
+    def kept_in(self, readings: Readings) -> Iterator[None]:
+        """Keeps results there rather than in memory, in this context."""
+        held, self._readings = self._readings, readings
+        try:
+            yield
+        finally:
+            self._readings = held
 
     def map(
         self, read: Callable[[Path, ListedFile], Report], root: Path, items: Sequence[ListedFile], workers: Workers
@@ -35,43 +61,77 @@ class ReadBefore:
             except OSError:
                 return 0  # gone since it was listed; who reads it will say so
 
-        if not self._most_bytes:
+        if self._readings is None:
             yield from workers.map(partial(read, root), items, size)
             return
-        keys = [_key(read, root, item) for item in items]
-        known = [None if key is None else self._kept.get(key) for key in keys]
-        fresh = (item for item, content in zip(items, known, strict=True) if content is None)
-        answers = workers.map(partial(_read, read, root), fresh, size)
-        for content in known:
+        reading, reader = partial(_read, read, root), read.__name__
+        kept = self._readings.known(reader)
+        keys = [_content_key(root, item) for item in items]
+        known = [(item.path, key) in kept for item, key in zip(items, keys, strict=True)]
+        fresh = (item for item, is_known in zip(items, known, strict=True) if not is_known)
+        answers = workers.map(reading, fresh, size)
+        for item, key, is_known in zip(items, keys, known, strict=True):
+            content = self._readings.content(item.path, reader, key) if is_known and key is not None else None
             if content is not None:
-                yield pickle.loads(content)
+                known_report: Report = Unpickler(content).load()
+                yield known_report
                 continue
-            answer = next(answers)
+            answer = next(workers.map(reading, (item,), size) if is_known else answers)
             if isinstance(answer, GivenUp):
                 yield answer
                 continue
             key, report = answer
             if key is not None:
-                self._keep(key, bytes(Pickler.dumps(report)))
+                self._readings.keep(item.path, reader, key, bytes(Pickler.dumps(report)))
             yield report
 
-    def _keep(self, key: _Key, content: bytes) -> None:
-        self._size += len(content) - len(self._kept.pop(key, b""))
-        self._kept[key] = content
+    def last_read(self, read: Callable[[Path, ListedFile], Report], path: str, key: str) -> Report | None:
+        """What was read of a file when its content was another one, by the key of that; None if it is not kept."""
+        content = self._readings.content(path, read.__name__, key) if self._readings is not None else None
+        report: Report | None = None if content is None else Unpickler(content).load()
+        return report
+
+
+class _HeldReadings:
+    """Readings in memory: those that were used last, as far as they take `most_bytes`."""
+
+    def __init__(self, most_bytes: int) -> None:
+        self._most_bytes = most_bytes
+        self._kept: OrderedDict[tuple[str, str, str], bytes] = OrderedDict()
+        self._size = 0
+
+    def known(self, reader: str) -> Set[tuple[str, str]]:
+        return {(path, key) for path, of_reader, key in self._kept if of_reader == reader}
+
+    def content(self, path: str, reader: str, key: str) -> bytes | None:
+        return self._kept.get((path, reader, key))
+
+    def keep(self, path: str, reader: str, key: str, content: bytes) -> None:
+        place = (path, reader, key)
+        self._size += len(content) - len(self._kept.pop(place, b""))
+        self._kept[place] = content
         while self._size > self._most_bytes:
             self._size -= len(self._kept.popitem(last=False)[1])
 
 
-def _read(read: Callable[[Path, ListedFile], Report], root: Path, item: ListedFile) -> tuple[_Key | None, Report]:
-    """The result of a file, and its key; None for a file that changes while it is read."""
-    before, report = _key(read, root, item), read(root, item)
-    return before if before == _key(read, root, item) else None, report
+def listed_content(root: Path, item: ListedFile) -> str:
+    """What identifies a file as it is read: its language, and the hash of its content.
 
-
-def _key(read: Callable[[Path, ListedFile], object], root: Path, item: ListedFile) -> _Key | None:
-    """The parameters of a result; None for a file that is gone, or so large that it is not read either."""
+    The size of one that is too large to be read, and why one cannot be opened, take the place of the hash.
+    """
     try:
-        is_read = size_below(root, item.path) <= MAX_FILE_BYTES
-        return (read.__name__, item, sha256_below(root, item.path)) if is_read else None
-    except OSError:
-        return None
+        return f"{item.language} {content_below(root, item.path, MAX_FILE_BYTES)}"
+    except OSError as error:
+        return f"{item.language} {error.strerror}"
+
+
+def _content_key(root: Path, item: ListedFile) -> str | None:
+    """The key of a file's results; None for one that is gone, or so large that it is not read either."""
+    content = listed_content(root, item)
+    return content if len(content) == len(item.language) + 1 + _HASH_CHARACTERS else None
+
+
+def _read(read: Callable[[Path, ListedFile], Report], root: Path, item: ListedFile) -> tuple[str | None, Report]:
+    """The result of a file, and its key; None for a file that changes while it is read."""
+    before, report = _content_key(root, item), read(root, item)
+    return before if before == _content_key(root, item) else None, report

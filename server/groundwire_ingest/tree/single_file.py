@@ -96,6 +96,17 @@ class FileReport:
     notes: tuple[SkippedFile, ...] = ()
     text: str = ""
 
+    @property
+    def analysis(self) -> FileAnalysis:
+        """The nodes of code, or of a file that holds nothing which other files could lead to; none of others."""
+        match self.content:
+            case CodeAnalysis() as code:
+                return code.file
+            case FileAnalysis() as analysis:
+                return analysis
+            case _:
+                return FileAnalysis()
+
 
 def read_file(root: Path, item: ListedFile) -> FileReport:
     """Reads a listed file below `root`; one that cannot be read is named in `content.skipped`."""

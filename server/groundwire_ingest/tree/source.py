@@ -1,9 +1,18 @@
 """A folder of source code as a source of nodes and edges."""
 
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
-from groundwire_ingest.records import DerivedNames, FileText, SkippedFile, SourceRecord, UnusedPattern
+from groundwire_ingest.records import (
+    DerivedNames,
+    FileContents,
+    FileText,
+    MovedFile,
+    SkippedFile,
+    SourceRecord,
+    UnusedPattern,
+)
 from groundwire_ingest.scip.indexes import CompilerIndexes
 from groundwire_ingest.tree.access_rules import AccessRule, AccessRules
 from groundwire_ingest.tree.as_code.protobuf import rpc_names
@@ -14,13 +23,15 @@ from groundwire_ingest.tree.deploy import DeployAnalysis
 from groundwire_ingest.tree.file_facts import FileFacts
 from groundwire_ingest.tree.ignore import Exclusions
 from groundwire_ingest.tree.joining import JoinedTree, join_tree
+from groundwire_ingest.tree.kept_readings import KeptReadings
+from groundwire_ingest.tree.line_moves import line_moves
 from groundwire_ingest.tree.model import FileAnalysis
-from groundwire_ingest.tree.read_before import ReadBefore
+from groundwire_ingest.tree.read_before import ReadBefore, listed_content
 from groundwire_ingest.tree.reading import Signs, code_of_component, deployment_facts, is_project, read_report
 from groundwire_ingest.tree.resolve import Resolution, implementing_facts, resolve
 from groundwire_ingest.tree.single_file import FileReport, read_deployment, read_file
 from groundwire_ingest.tree.stated_nodes import NodeStatements, TreeServices
-from groundwire_ingest.tree.walk import ListedFile, list_tree
+from groundwire_ingest.tree.walk import ListedFile, Listing, list_tree
 from groundwire_ingest.workers import GivenUp, Workers
 
 _DEPLOY_LANGUAGES = frozenset({"yaml", "dockerfile", "helm"})
@@ -57,14 +68,69 @@ class TreeSource:
         self._root = root
         self._origin = origin
         self._files = read_before or ReadBefore()
+        self._exclude, self._access_rules = tuple(exclude), tuple(access)
         self._exclusions = Exclusions(exclude)
         self._access = AccessRules(access)
+        self._listing: Sequence[Listing] | None = None
 
     @property
     def description(self) -> str:
         """`source tree`, the folder's name, and where its files come from, if that is known."""
         name = f"source tree {self._root.resolve().name}"
         return f"{name} ({self._origin})" if self._origin else name
+
+    @property
+    def settings(self) -> str:
+        """The patterns of paths to leave out, and the access rules."""
+        return repr((self._exclude, self._access_rules))
+
+    def contents(self) -> FileContents:
+        """Lists the tree. The content of a file that is not read is its size, of another one a hash."""
+        self._listing = list_tree(self._root, self._exclusions)
+        return [
+            (item.path, item.why if isinstance(item, SkippedFile) else listed_content(self._root, item))
+            for item in self._listing
+        ]
+
+    @contextmanager
+    def readings_in(self, file: Path, software: str) -> Iterator[None]:
+        """Keeps what the files that `contents` has listed were read as; results of other files are deleted."""
+        with KeptReadings(file, software) as readings, self._files.kept_in(readings):
+            yield
+            readings.forget_others(item.path for item in self._listing or ())
+
+    def moved(self, before: FileContents, now: FileContents) -> tuple[MovedFile, ...] | None:
+        """Compares the readings of files whose content is another one."""
+        if [path for path, _ in before] != [path for path, _ in now]:
+            return None
+        listed = zip(self._listing or (), before, now, strict=True)
+        changed = [(item, old, new) for item, (_, old), (_, new) in listed if old != new]
+        # The index of a compiler names places in the files that it is of.
+        if any(isinstance(item, ListedFile) and item.language == "scip" for item in self._listing or ()):
+            return None
+        return self._compared(changed)
+
+    def _compared(self, changed: Sequence[tuple[Listing, str, str]]) -> tuple[MovedFile, ...] | None:
+        """The files that were listed with another content before."""
+        moved: list[MovedFile] = []
+        with Workers("groundwire_ingest.tree.single_file") as workers:
+            for item, old, new in changed:
+                if isinstance(item, SkippedFile) or item.language in _DEPLOY_LANGUAGES:
+                    return None
+                report_before = self._files.last_read(read_file, item.path, old)
+                report = next(self._files.map(read_file, self._root, (item,), workers))
+                # It may have changed since it was listed.
+                is_current = self._files.last_read(read_file, item.path, new) is not None
+                if report_before is None or isinstance(report, GivenUp) or not is_current:
+                    return None
+                lines = line_moves(report_before, report)
+                if lines is None:
+                    return None
+                before, now = report_before.analysis, report.analysis
+                nodes = tuple(zip(before.nodes, now.nodes, strict=True))
+                edges = tuple(zip(before.edges, now.edges, strict=True))
+                moved.append(MovedFile(item.path, nodes, edges, report.text, lines))
+        return tuple(moved)
 
     def read(self) -> Iterator[SourceRecord]:
         """Skipped files, unused patterns, then nodes, then facts and edges of nodes that have been yielded."""
@@ -91,7 +157,7 @@ class TreeSource:
 
     def _listed(self) -> Generator[SourceRecord, None, tuple[list[ListedFile], CompilerIndexes]]:
         """Yields what is not read, and returns the files to read, and the indexes of compilers among them."""
-        listed = list_tree(self._root, self._exclusions)
+        listed = list_tree(self._root, self._exclusions) if self._listing is None else self._listing
         self._access.decide(item.path for item in listed)
         yield DerivedNames()
         yield from (item for item in listed if isinstance(item, SkippedFile))

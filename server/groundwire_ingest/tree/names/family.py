@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from groundwire_index.ends.confidences import EXACT, GUESSED, MAX_FAN_OUT, WILDCARD
-from groundwire_index.ends.full_names import OVERRIDES, RPC, NameUse, OfferedName
+from groundwire_index.ends.full_names import OVERRIDES, RPC, FullNames, NameUse, OfferedName
 from groundwire_index.ends.messages import MessageHandler, MessageUse
 from groundwire_index.ends.requests import Served
 from groundwire_ingest.records import SourceEdge
@@ -119,7 +119,13 @@ class FamilyEdges:
                 if rpc is not None and definition.key != rpc.key and not self._table.is_test(number):
                     # Who does not see the tree's own copy does not see what it says of the member.
                     yield NameUse(
-                        RPC, (rpc.name,), definition.key, OVERRIDES, definition.line, confidence, file_key=rpc.key
+                        RPC,
+                        FullNames.of(rpc.name),
+                        definition.key,
+                        OVERRIDES,
+                        definition.line,
+                        confidence,
+                        file_key=rpc.key,
                     )
 
     def texts(self) -> Iterator[ResolvedText]:

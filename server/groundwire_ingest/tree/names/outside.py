@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from groundwire_index.ends.confidences import EXACT, INFERRED, WILDCARD
-from groundwire_index.ends.full_names import CALLED, IMPORTS, OVERRIDES, NameUse, OfferedName
+from groundwire_index.ends.full_names import CALLED, IMPORTS, OVERRIDES, FullNames, NameUse, OfferedName
 from groundwire_ingest.tree.facts import Binding
 from groundwire_ingest.tree.languages.types import head, value_type
 from groundwire_ingest.tree.names.inheritance import Inheritance
@@ -19,10 +19,14 @@ _MAX_VARIABLES = 5
 
 @dataclass(frozen=True, slots=True)
 class _OutsidePath:
-    """A path that begins outside of the tree: the names that it may have, and how sure it is that it has one."""
+    """A path that begins outside of the tree: the names that it may have, and how sure it is that it has one.
 
+    `file` is the one whose imports decide that: another one if a field that the path goes through is declared there.
+    """
+
+    file: int
     outside: OutsideName
-    names: tuple[str, ...]
+    names: FullNames
     confidence: float
 
 
@@ -54,7 +58,7 @@ class OutsideNames:
         """The uses of names of other trees in a file."""
         yield from self._imports(file)
         first = self._table.module_of(file)
-        best: dict[tuple[str, str, tuple[str, ...]], NameUse] = {}
+        best: dict[tuple[str, str, FullNames], NameUse] = {}
         for use in (*self._calls(first, file), *self._references(first, file), *self._bases(first, file)):
             place = (use.key, use.edge_type, use.names)
             known = best.get(place)
@@ -111,7 +115,7 @@ class OutsideNames:
 
     def _imports(self, file: int) -> Iterator[NameUse]:
         key = self._key(self._table.module_of(file))
-        seen: set[tuple[str, ...]] = set()
+        seen: set[FullNames] = set()
         for item in self._table.files[file].imports:
             outside = self._rules.outside_module(file, item)
             if outside is not None and self._is_outside(file, outside) and outside.names not in seen:
@@ -132,8 +136,8 @@ class OutsideNames:
             path = f"{call.receiver}.{call.name}" if call.receiver else call.name
             named = self._expanded(first + call.scope, path)
             if named is not None:
-                called = tuple(name + CALLED for name in named.names)
-                yield self._use(file, replace(named, names=called), call.from_key, "Calls", call.line)
+                called = replace(named, names=named.names.followed_by(CALLED))
+                yield self._use(file, called, call.from_key, "Calls", call.line)
 
     def _references(self, first: int, file: int) -> Iterator[NameUse]:
         for reference in self._table.files[file].references:
@@ -153,9 +157,7 @@ class OutsideNames:
                 yield self._use(file, named, definition.key, "Inherits", definition.line)
                 for name in self._table.member_names(number):
                     overridden = replace(
-                        named,
-                        names=tuple(f"{base_name}.{name}" for base_name in named.names),
-                        confidence=min(named.confidence, WILDCARD),
+                        named, names=named.names.followed_by(f".{name}"), confidence=min(named.confidence, WILDCARD)
                     )
                     for member in self._table.members(number, name):
                         made = self._table.definitions[member]
@@ -163,7 +165,7 @@ class OutsideNames:
                             yield self._use(file, overridden, made.key, OVERRIDES, made.line)
 
     def _use(self, file: int, named: _OutsidePath, key: str, edge_type: str, line: int) -> NameUse:
-        lines = named.outside.import_lines
+        lines = named.outside.import_lines if named.file == file else ()
         return NameUse(
             self._family,
             named.names,
@@ -234,10 +236,10 @@ class OutsideNames:
         if outside.is_module:
             if not rest or called:
                 return None
-            names = tuple(f"{name}{self._rules.inside_module}{rest}" for name in outside.names)
+            names = outside.names.followed_by(f"{self._rules.inside_module}{rest}")
         else:
-            names = tuple(f"{name}{called}{dot}{rest}" for name in outside.names)
-        return _OutsidePath(outside, names, min(confidence, outside.confidence))
+            names = outside.names.followed_by(f"{called}{dot}{rest}")
+        return _OutsidePath(file, outside, names, min(confidence, outside.confidence))
 
     def _is_outside(self, file: int, outside: OutsideName) -> bool:
         """True if nothing in the tree has the name, or only what some who see the file do not see."""

@@ -10,6 +10,7 @@ from posixpath import basename, join, normpath
 from typing import ClassVar, TypeVar
 
 from groundwire_index.ends.confidences import EXACT
+from groundwire_index.ends.full_names import FullNames
 from groundwire_index.nodes.node import NodeAccess
 from groundwire_ingest.tree.facts import Import
 from groundwire_ingest.tree.folders import folder_of
@@ -73,7 +74,7 @@ class OutsideName:
     the tree itself that it means. `import_lines` are as in `NameUse`.
     """
 
-    names: tuple[str, ...]
+    names: FullNames
     answered_by: tuple[int, ...] = ()
     is_module: bool = False
     confidence: float = EXACT

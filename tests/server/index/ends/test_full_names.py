@@ -2,7 +2,15 @@
 
 from collections.abc import Iterator, Sequence
 
-from groundwire_index.ends.full_names import MAX_COPIES, NamedEdge, NameMatching, NameUse, OfferedIn, OfferedName
+from groundwire_index.ends.full_names import (
+    MAX_COPIES,
+    FullNames,
+    NamedEdge,
+    NameMatching,
+    NameUse,
+    OfferedIn,
+    OfferedName,
+)
 
 CLIENT = OfferedName("java", "lib.Client", "client", "file", line=3)
 SEND = OfferedName("java", "lib.Client.send", "send", "file", line=5)
@@ -10,7 +18,7 @@ MAKE = OfferedName("java", "lib.make", "make", "file", result="lib.Client", resu
 
 
 def use(*names: str, edge_type: str = "Calls", space: str = "java") -> NameUse:
-    return NameUse(space, names, "user", edge_type, 7, 1.0)
+    return NameUse(space, FullNames.of(*names), "user", edge_type, 7, 1.0)
 
 
 def edges(offered: Sequence[OfferedIn], wanted: NameUse, index: int = 0) -> list[tuple[str, str, float]]:

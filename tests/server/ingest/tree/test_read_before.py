@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Callable, Iterable, Iterator
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -60,17 +61,12 @@ def test_a_file_is_read_again_only_for_other_content(tmp_path: Path, monkeypatch
         assert [item.path for item in read] == expected
 
 
-def test_a_file_too_large_to_be_read_is_not_hashed_either(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    hashed: list[str] = []
-
-    def noting(_: Path, path: str) -> str:
-        hashed.append(path)
-        return "hash"
-
-    monkeypatch.setattr("groundwire_ingest.tree.read_before.sha256_below", noting)
+def test_a_file_too_large_to_be_read_is_not_hashed_either(tmp_path: Path) -> None:
     (tmp_path / "small.sql").write_text("CREATE TABLE rates (rate int);\n", encoding="utf-8")
     with (tmp_path / "dump.sql").open("wb") as file:
         file.truncate(MAX_FILE_BYTES + 1)
     records = list(TreeSource(tmp_path, read_before=ReadBefore(1 << 20)).read())
     assert [record.path for record in records if isinstance(record, SkippedFile)] == ["dump.sql"]
-    assert {*hashed} == {"small.sql"}
+    contents = {path: content.removeprefix("sql ") for path, content in TreeSource(tmp_path).contents()}
+    assert contents["dump.sql"] == str(MAX_FILE_BYTES + 1)
+    assert len(contents["small.sql"]) == len(sha256(b"").hexdigest())

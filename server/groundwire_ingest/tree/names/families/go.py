@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 
 from groundwire_index.ends.confidences import EXACT
+from groundwire_index.ends.full_names import FullNames
 from groundwire_ingest.tree.facts import Import
 from groundwire_ingest.tree.folders import folder_of, folders_above
 from groundwire_ingest.tree.languages.go.go_modules import GoModule
@@ -87,7 +88,7 @@ class GoNames(NameRules):
             return None
         folder = self._folder_of(item.module)
         answering = self._modules_in.get(folder, ()) if folder is not None else ()
-        return OutsideName((item.module,), tuple(answering), is_module=True, import_lines=(item.line,))
+        return OutsideName(FullNames.of(item.module), tuple(answering), is_module=True, import_lines=(item.line,))
 
     @cached_property
     def _modules_in(self) -> Mapping[str, Sequence[int]]:

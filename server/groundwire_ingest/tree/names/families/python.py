@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from posixpath import basename
 
 from groundwire_index.ends.confidences import EXACT, INFERRED, WILDCARD
+from groundwire_index.ends.full_names import FullNames
 from groundwire_ingest.tree.facts import Import
 from groundwire_ingest.tree.folders import folder_of, folders_above, path_in
 from groundwire_ingest.tree.names import common_methods as everyday
@@ -103,8 +104,8 @@ class PythonNames(NameRules):
         item = self.import_of(file, name)
         if item is None or _is_own_or_of_python(item):
             return None
-        names = (f"{item.module}.{item.name}",) if item.name else (item.module,)
-        return OutsideName(names, self._answering(file, item), is_module=not item.name)
+        name = f"{item.module}.{item.name}" if item.name else item.module
+        return OutsideName(FullNames.of(name), self._answering(file, item), is_module=not item.name)
 
     def outside_module(self, file: int, item: Import) -> OutsideName | None:
         """The module that is imported, or that something is imported from; `from package import module` may be both."""
@@ -112,7 +113,7 @@ class PythonNames(NameRules):
             return None
         is_named = item.name not in ("", "*")
         names = (f"{item.module}.{item.name}", item.module) if is_named else (item.module,)
-        return OutsideName(names, self._answering(file, item), is_module=True)
+        return OutsideName(FullNames.of(*names), self._answering(file, item), is_module=True)
 
     def _answering(self, file: int, item: Import) -> tuple[int, ...]:
         """The module of the tree that an import is of."""

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from groundwire_index.ends.confidences import EXACT, WILDCARD
+from groundwire_index.ends.full_names import FullNames
 from groundwire_ingest.tree.facts import Import
 from groundwire_ingest.tree.folders import folder_of, folders_above
 from groundwire_ingest.tree.languages.csharp.projects import DotnetProject
@@ -56,6 +57,7 @@ class QualifiedNames(NameRules):
                 if item.project_wide and item.name == "*":
                     self._project_wide[self._project_of[file]].setdefault(item.module, item)
         self._seen: dict[int, frozenset[str]] = {}
+        self._imported_namespaces: dict[int, tuple[tuple[str, ...], tuple[int, ...]]] = {}
 
     def visible(self, scope: int, name: str) -> Found | None:
         """An imported name, a type of the namespaces around, one of an imported namespace, or a namespace."""
@@ -137,11 +139,17 @@ class QualifiedNames(NameRules):
             return self.outside_module(file, item)
         if not name[:1].isupper():
             return None
+        if file not in self._imported_namespaces:
+            self._imported_namespaces[file] = self._namespaces_imported_by(file)
+        beginnings, lines = self._imported_namespaces[file]
+        return OutsideName(FullNames(beginnings, name), confidence=WILDCARD, import_lines=lines) if beginnings else None
+
+    def _namespaces_imported_by(self, file: int) -> tuple[tuple[str, ...], tuple[int, ...]]:
+        """What full names of types in these namespaces begin with, and the lines of their imports in the file."""
         in_file = frozenset(self.wildcards_of(file))
         wildcards = [item for item in self._wildcards_in_force(file) if not _is_of_platform(item.module)]
-        names = tuple(f"{item.module}.{name}" for item in wildcards)
-        lines = tuple(item.line if item in in_file else 0 for item in wildcards)
-        return OutsideName(names, confidence=WILDCARD, import_lines=lines) if names else None
+        beginnings = tuple(f"{item.module}." for item in wildcards)
+        return beginnings, tuple(item.line if item in in_file else 0 for item in wildcards)
 
     def outside_module(self, file: int, item: Import) -> OutsideName | None:
         """The type, or the member of a type, that an import names."""
@@ -149,7 +157,7 @@ class QualifiedNames(NameRules):
             return None
         resolved = self._imported(item)
         full_name = f"{item.module}.{item.name}" if item.module else item.name
-        return OutsideName((full_name,), resolved.numbers if resolved is not None else ())
+        return OutsideName(FullNames.of(full_name), resolved.numbers if resolved is not None else ())
 
     def sees(self, file: int, number: int) -> bool:
         """True if a definition is in the file, in a namespace around or imported, or in an imported type."""

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from posixpath import basename
 
 from groundwire_index.ends.confidences import EXACT, WILDCARD
+from groundwire_index.ends.full_names import FullNames
 from groundwire_ingest.tree.facts import Import
 from groundwire_ingest.tree.names import common_methods as everyday
 from groundwire_ingest.tree.names.families.script_modules import ScriptModules, without_ending
@@ -78,8 +79,7 @@ class ScriptNames(NameRules):
         module = self.outside_module(file, item) if item is not None else None
         if item is None or module is None or not item.name:
             return module
-        names = tuple(f"{specifier}#{item.name}" for specifier in module.names)
-        return OutsideName(names, module.answered_by)
+        return OutsideName(module.names.followed_by(f"#{item.name}"), module.answered_by)
 
     def outside_module(self, file: int, item: Import) -> OutsideName | None:
         """The module of a package: by the path that is written, and without the ending of a file."""
@@ -87,7 +87,7 @@ class ScriptNames(NameRules):
             return None
         resolved = self._module(file, item.module)
         names = dict.fromkeys((item.module, without_ending(item.module)))
-        return OutsideName(tuple(names), resolved.numbers if resolved is not None else (), is_module=True)
+        return OutsideName(FullNames.of(*names), resolved.numbers if resolved is not None else (), is_module=True)
 
     def _names_in(self, module: int, steps: int) -> dict[str, None]:
         """The names at the top of a module, and those of modules that it exports as a whole.
