@@ -32,9 +32,9 @@ def name_of(symbol: str, location: SourceLocation, node_id: str) -> str:
     return printable(symbol or node_id.split("::", 3)[-1] or location.path)
 
 
-def is_web_address(url: str) -> bool:
+def is_web_address(value: str) -> bool:
     """True for an address that a page may link to, whatever server has sent it."""
-    return url.startswith(("https://", "http://"))
+    return value.startswith(("https://", "http://"))
 
 
 def short_name(name: str, path: str) -> str:

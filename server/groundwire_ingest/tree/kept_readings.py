@@ -49,8 +49,9 @@ class KeptReadings:
         except sqlite3.Error:
             self._start_anew()
             return None
-        is_sound = row is not None and row[:2] == (key, _digest(path, reader, key, row[2]))
-        return bytes(row[2]) if is_sound else None
+        if row is None or row[:2] != (key, _digest(path, reader, key, row[2])):
+            return None
+        return bytes(row[2])
 
     def keep(self, path: str, reader: str, key: str, content: bytes) -> None:
         """Keeps a pickled result in place of an earlier one of the same reader and path."""
