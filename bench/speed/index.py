@@ -9,8 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from bench.speed.corpus import CLUSTERED, LANGUAGE, RANDOM, Corpus
+from groundwire_index.index_errors import IndexDamagedError
 from groundwire_index.scope import Scope
-from groundwire_index.store.index_errors import IndexDamagedError
 from groundwire_index.store.loaded import LoadedIndex
 from groundwire_index.store.store import IndexStore
 from groundwire_ingest.build.build import BuildOptions, build_index

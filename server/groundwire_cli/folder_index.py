@@ -31,9 +31,9 @@ from groundwire_cli.terminal_progress import TerminalProgress
 from groundwire_cli.watching import changes
 from groundwire_index.embedding.embedder import EmbedderError
 from groundwire_index.embedding.model_names import NO_EMBEDDER
+from groundwire_index.files.durable_files import locked
 from groundwire_index.operator_errors import OperatorError
 from groundwire_index.scope import Scope, escaped
-from groundwire_index.store.files import locked
 from groundwire_index.store.store import IndexStore
 from groundwire_ingest.repositories.indexing import KEPT_BYTES, Indexer, own_version_name, remove_older
 from groundwire_ingest.repositories.repositories_file import Repository

@@ -9,7 +9,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from groundwire_index.embedding.model_names import PLAIN_MODEL
-from groundwire_index.store.files import sha256
+from groundwire_index.files.durable_files import sha256
 
 _PACKAGES = ("groundwire", "groundwire_index", "groundwire_ingest")
 _EXTRAS = re.compile(r"""extra\s*==\s*['"](?:index|local-models)['"]""")

@@ -13,15 +13,15 @@ from dataclasses import replace
 from itertools import takewhile
 from threading import Lock
 
-from groundwire_index.nodes.node import NodeAccess
-from groundwire_index.scope import Scope
-from groundwire_index.store.index_errors import (
+from groundwire_index.index_errors import (
     BuildRefusedError,
     IndexDamagedError,
     VersionActiveError,
     VersionDeletedError,
     VersionNotFoundError,
 )
+from groundwire_index.nodes.node import NodeAccess
+from groundwire_index.scope import Scope
 from groundwire_milvus.document import VersionDocument, policies_of, sealed_policies
 from groundwire_milvus.entries import FIELDS, Entry, State, entries_of, entry_key
 from groundwire_milvus.packing import pieces

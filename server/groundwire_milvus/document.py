@@ -10,8 +10,8 @@ from typing import TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
+from groundwire_index.index_errors import IndexDamagedError
 from groundwire_index.nodes.node import NodeAccess
-from groundwire_index.store.index_errors import IndexDamagedError
 from groundwire_index.store.manifest import Format, Manifest
 from groundwire_milvus.dense_index import DenseIndex
 

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groundwire_index.graph.edges import EdgeTable
+from groundwire_index.index_errors import IndexDamagedError
 from groundwire_index.nodes.node import Node
 from groundwire_index.scope import Scope
-from groundwire_index.store.index_errors import IndexDamagedError
 from groundwire_index.store.loaded import LoadedIndex
 from groundwire_index.store.rows import segments_of
 from groundwire_index.store.writer import Origin, seal_index, write_tables

@@ -7,9 +7,9 @@ from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from groundwire_index.index_errors import BuildRefusedError
 from groundwire_index.progress import Progress
 from groundwire_index.scope import Scope
-from groundwire_index.store.index_errors import BuildRefusedError
 from groundwire_index.store.loaded import LoadedIndex, verify
 from groundwire_index.store.manifest import Manifest
 from groundwire_index.store.store import SEGMENTS_FOLDER, IndexStore

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from groundwire_index.store.index_errors import IndexDamagedError
+from groundwire_index.index_errors import IndexDamagedError
 from groundwire_milvus.document import CollectionState, VersionDocument
 from groundwire_milvus.packing import SPARSE_ENTRY, packed_sparse
 from groundwire_milvus.rows import Rows, SparseVector

@@ -19,10 +19,10 @@ from groundwire_index.embedding.int8.record import (
     read_record,
 )
 from groundwire_index.embedding.int8.store import EncoderStore
+from groundwire_index.files.durable_files import make_durable, replace_durably
+from groundwire_index.index_errors import IndexDamagedError
 from groundwire_index.operator_errors import OperatorError
 from groundwire_index.scope import Scope
-from groundwire_index.store.files import make_durable, replace_durably
-from groundwire_index.store.index_errors import IndexDamagedError
 from groundwire_index.store.loaded import open_version
 from groundwire_index.store.manifest import CHECKSUM_FILE, MANIFEST_FILE, FileEntry, Manifest
 from groundwire_index.store.store import IndexStore

@@ -9,8 +9,8 @@ from typing import IO, Protocol, cast
 import fsspec
 
 from groundwire_index.addresses import without_credentials
+from groundwire_index.files.durable_files import make_durable
 from groundwire_index.operator_errors import OperatorError
-from groundwire_index.store.files import make_durable
 
 _PIECE = 1 << 23
 """Bytes that are read at once."""

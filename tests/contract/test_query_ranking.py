@@ -8,7 +8,7 @@ import pytest
 from groundwire.v1 import evidence_pb2, query_pb2
 from groundwire.v1.query_pb2 import FUSION_MODE_RRF, FUSION_MODE_WEIGHTED, FusionMode, PurposeFactor, RankingParameters
 from groundwire.v1.scope_pb2 import AccessContext, NodeFilter
-from groundwire_index.purposes import PURPOSES
+from groundwire_index.nodes.purposes import PURPOSES
 from support.platform import CODE_WORDS, DENSE, RANKING, TRIGRAM, Platform
 
 QUESTION = "where is the order refunded"

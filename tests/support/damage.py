@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from groundwire_index.store.index_errors import IndexDamagedError
+from groundwire_index.index_errors import IndexDamagedError
 from groundwire_index.store.manifest import CHECKSUM_FILE, MANIFEST_FILE
 
 

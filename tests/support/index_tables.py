@@ -6,6 +6,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from groundwire_index.files.durable_files import map_array
+from groundwire_index.files.segment import HeldSegment
 from groundwire_index.graph.edges import EdgeTable
 from groundwire_index.lexical.lexical import (
     LEAST_HOLDERS,
@@ -17,8 +19,6 @@ from groundwire_index.lexical.lexical import (
     write_lexical,
 )
 from groundwire_index.lexical.postings import Postings
-from groundwire_index.store.files import map_array
-from groundwire_index.store.segment import HeldSegment
 from groundwire_server.backends.embedded.retrievers.bm25 import Bm25
 from groundwire_server.domain.search.candidates import WordStatistics
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groundwire_index.nodes.node_table import NO_TIMESTAMP
-from groundwire_index.purposes import Purpose
+from groundwire_index.nodes.purposes import Purpose
 from groundwire_index.scope import Scope
 from groundwire_server.backends.embedded.backend import EmbeddedBackend
 from groundwire_server.backends.interface import Snapshot

@@ -9,11 +9,11 @@ from typing import Literal, Self, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from groundwire_index.files.string_column import StringColumn
 from groundwire_index.lexical.term_runs import merged_terms
 from groundwire_index.nodes.categories import OWN_CATEGORIES
 from groundwire_index.nodes.node import NodeAccess
 from groundwire_index.nodes.node_table import FLAGS, NodeTable
-from groundwire_index.nodes.strings import StringColumn
 from groundwire_index.scope import SEPARATOR
 from groundwire_index.store.loaded import LoadedIndex
 

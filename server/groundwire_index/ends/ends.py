@@ -15,7 +15,7 @@ from groundwire_index.ends.full_names import FullNames, NameUse, OfferedName
 from groundwire_index.ends.messages import MessageHandler, MessageUse
 from groundwire_index.ends.requests import Asker, Request, Served
 from groundwire_index.ends.tables import OfferedTable, TableUse
-from groundwire_index.store.index_errors import IndexDamagedError
+from groundwire_index.index_errors import IndexDamagedError
 
 ENDS_FILE = "ends.json"
 

@@ -10,11 +10,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from groundwire_index.files.durable_files import map_array, write_array
+from groundwire_index.files.spans import positions_of
+from groundwire_index.index_errors import IndexDamagedError
 from groundwire_index.nodes.categories import Category
 from groundwire_index.nodes.node import CONTAINS
-from groundwire_index.store.files import map_array, write_array
-from groundwire_index.store.index_errors import IndexDamagedError
-from groundwire_index.store.spans import positions_of
 
 
 @dataclass(frozen=True, slots=True)

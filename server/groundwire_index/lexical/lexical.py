@@ -14,11 +14,11 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from groundwire_index.files.durable_files import map_array, write_array
+from groundwire_index.files.segment import Parts, Segment, whole_column
+from groundwire_index.index_errors import IndexDamagedError
 from groundwire_index.lexical.postings import FrequentTerms, Postings, write_frequent
 from groundwire_index.lexical.term_runs import TermRun, write_merged_postings
-from groundwire_index.store.files import map_array, write_array
-from groundwire_index.store.index_errors import IndexDamagedError
-from groundwire_index.store.segment import Parts, Segment, whole_column
 
 K1: Final = 1.5
 B: Final = 0.75

@@ -6,12 +6,12 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from groundwire_index.files.durable_files import map_array, write_array
+from groundwire_index.files.segment import HeldSegment, Parts, Segment
+from groundwire_index.files.spans import is_first_of_pair, positions_of
+from groundwire_index.files.string_column import StringColumn
 from groundwire_index.lexical.postings import FrequentTerms, Postings, write_frequent
 from groundwire_index.lexical.term_runs import vocabulary_parts, write_merged_postings
-from groundwire_index.nodes.strings import StringColumn
-from groundwire_index.store.files import map_array, write_array
-from groundwire_index.store.segment import HeldSegment, Parts, Segment
-from groundwire_index.store.spans import is_first_of_pair, positions_of
 
 _BITS = 21
 _CHARACTER = (1 << _BITS) - 1

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from groundwire_index.nodes.strings import StringColumn
-from groundwire_index.store.files import map_array, write_array
+from groundwire_index.files.durable_files import map_array, write_array
+from groundwire_index.files.string_column import StringColumn
 
 
 class Postings:

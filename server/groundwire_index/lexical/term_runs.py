@@ -14,9 +14,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from groundwire_index.nodes.strings import StringColumn
-from groundwire_index.store.files import write_array
-from groundwire_index.store.segment import Parts, Segment, bytes_part
+from groundwire_index.files.durable_files import write_array
+from groundwire_index.files.segment import Parts, Segment, bytes_part
+from groundwire_index.files.string_column import StringColumn
 
 PAIRS_A_BLOCK = 1 << 21
 """Pairs that are merged at once: some 60 MB."""

@@ -13,13 +13,13 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from groundwire_index.files.durable_files import map_array, write_array
+from groundwire_index.files.segment import Parts, Segment
+from groundwire_index.files.string_column import StringColumn
+from groundwire_index.index_errors import IndexDamagedError
 from groundwire_index.lexical.term_runs import TermRun, merged_vocabulary
 from groundwire_index.nodes.node import Node
 from groundwire_index.nodes.row_conditions import RowTest, Selection
-from groundwire_index.nodes.strings import StringColumn
-from groundwire_index.store.files import map_array, write_array
-from groundwire_index.store.index_errors import IndexDamagedError
-from groundwire_index.store.segment import Parts, Segment
 
 CATEGORIES = (
     "kind",

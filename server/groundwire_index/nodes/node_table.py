@@ -13,15 +13,15 @@ from typing import TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
+from groundwire_index.files.durable_files import map_array, write_array
+from groundwire_index.files.segment import Parts, Segment, bytes_part, whole_column
+from groundwire_index.files.string_column import StringColumn
 from groundwire_index.link_template import LinkTemplate
 from groundwire_index.nodes.categories import OWN_CATEGORIES, open_categories
 from groundwire_index.nodes.node import JsonValue, Location, Node, NodeAccess
-from groundwire_index.nodes.strings import StringColumn
-from groundwire_index.purpose_columns import purposes_of
-from groundwire_index.purposes import PROSE_PREFIX, purpose_of_path
+from groundwire_index.nodes.purpose_columns import purposes_of
+from groundwire_index.nodes.purposes import PROSE_PREFIX, purpose_of_path
 from groundwire_index.scope import SEPARATOR
-from groundwire_index.store.files import map_array, write_array
-from groundwire_index.store.segment import Parts, Segment, bytes_part, whole_column
 
 FLAGS_FILE = "flags.bin"
 STRINGS = ("id", "text", "symbol", "signature", "source_uri", "context_prefix", "metadata")

@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import TypeAdapter, ValidationError
 
+from groundwire_index.files.durable_files import map_array, write_array
+from groundwire_index.files.segment import Parts, Segment, bytes_part
+from groundwire_index.index_errors import IndexDamagedError
 from groundwire_index.nodes.node import NodeAccess
 from groundwire_index.nodes.row_conditions import RowTest
-from groundwire_index.store.files import map_array, write_array
-from groundwire_index.store.index_errors import IndexDamagedError
-from groundwire_index.store.segment import Parts, Segment, bytes_part
 
 POLICIES_FILE = "policies.json"
 POLICY_COLUMN = "policy.bin"

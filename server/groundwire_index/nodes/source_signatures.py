@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from groundwire_index.store.files import map_array, write_array
+from groundwire_index.files.durable_files import map_array, write_array
 
 BLOCK_BYTES = 1 << 14
 SIGNATURE_BITS = 1 << 13

@@ -14,10 +14,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from groundwire_index.files.durable_files import map_array, write_array
+from groundwire_index.index_errors import IndexDamagedError
 from groundwire_index.nodes.node_table import NodeTable
 from groundwire_index.nodes.source_signatures import BlockSignatures, open_signatures, write_signatures
-from groundwire_index.store.files import map_array, write_array
-from groundwire_index.store.index_errors import IndexDamagedError
 
 _CONTENT, _STARTS, _NUMBERS = "sources.utf8", "sources.starts.bin", "sources.numbers.bin"
 _COLUMNS = ("rows", "first_lines", "files", "paths")

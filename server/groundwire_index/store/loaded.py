@@ -9,7 +9,9 @@ from pathlib import Path
 
 from groundwire_index.ends.ends import ENDS_FILE, read_ends
 from groundwire_index.ends.stored_ends import NO_ENDS, StoredEnds
+from groundwire_index.files.durable_files import sha256
 from groundwire_index.graph.edges import Edges, ServiceEdges
+from groundwire_index.index_errors import IndexDamagedError
 from groundwire_index.lexical.lexical import CODE, PROSE, LexicalTable
 from groundwire_index.lexical.name_table import NameTable
 from groundwire_index.link_template import link_template
@@ -20,8 +22,6 @@ from groundwire_index.nodes.policies import POLICIES_FILE, POLICY_COLUMN, Policy
 from groundwire_index.nodes.reading_order import ReadingOrder
 from groundwire_index.nodes.source_texts import open_source_texts
 from groundwire_index.scope import Scope, id_prefix
-from groundwire_index.store.files import sha256
-from groundwire_index.store.index_errors import IndexDamagedError
 from groundwire_index.store.manifest import FileEntry, LexicalSpace, Manifest, check_sizes
 from groundwire_index.vectors.vector_file import VectorTable
 

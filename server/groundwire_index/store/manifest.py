@@ -8,8 +8,8 @@ from typing import Annotated, TypeVar
 
 from pydantic import AfterValidator, ConfigDict, TypeAdapter, ValidationError
 
+from groundwire_index.index_errors import IndexDamagedError
 from groundwire_index.link_template import template_problem
-from groundwire_index.store.index_errors import IndexDamagedError
 
 FORMAT = "groundwire-index"
 FORMAT_VERSION = 9

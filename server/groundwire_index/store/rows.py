@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
+from groundwire_index.files.segment import HeldSegment, Segment
 from groundwire_index.lexical.lexical import LexicalRun
 from groundwire_index.lexical.name_table import NAMES
 from groundwire_index.lexical.term_runs import TermRun
@@ -11,7 +12,6 @@ from groundwire_index.nodes.metadata_terms import METADATA_TERMS, metadata_terms
 from groundwire_index.nodes.node import Node
 from groundwire_index.nodes.node_table import NodeColumns
 from groundwire_index.nodes.policies import PolicyRun
-from groundwire_index.store.segment import HeldSegment, Segment
 from groundwire_index.text.trigram_names import node_names
 
 ROWS_A_SEGMENT = 1 << 15

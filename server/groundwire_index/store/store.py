@@ -21,16 +21,16 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import TYPE_CHECKING
 
-from groundwire_index.nodes.policies import POLICIES_FILE
-from groundwire_index.scope import Scope, escaped, unescaped, version_problem
-from groundwire_index.store.files import locked, make_durable, replace_durably
-from groundwire_index.store.index_errors import (
+from groundwire_index.files.durable_files import locked, make_durable, replace_durably
+from groundwire_index.index_errors import (
     BuildRefusedError,
     IndexDamagedError,
     VersionActiveError,
     VersionDeletedError,
     VersionNotFoundError,
 )
+from groundwire_index.nodes.policies import POLICIES_FILE
+from groundwire_index.scope import Scope, escaped, unescaped, version_problem
 from groundwire_index.store.manifest import Manifest, check_sizes
 from groundwire_index.store.version_entry import VersionEntry
 

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from groundwire_index.index_errors import IndexDamagedError
 from groundwire_index.scope import Scope
-from groundwire_index.store.index_errors import IndexDamagedError
 
 if TYPE_CHECKING:
     from groundwire_index.store.manifest import Manifest

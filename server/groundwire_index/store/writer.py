@@ -11,6 +11,8 @@ from functools import partial
 from pathlib import Path
 from typing import TypeAlias
 
+from groundwire_index.files.durable_files import make_durable, sha256
+from groundwire_index.files.segment import Segment
 from groundwire_index.graph.edges import EdgeTable, write_edges, write_service_edges
 from groundwire_index.lexical.lexical import CODE, PROSE, write_lexical
 from groundwire_index.lexical.name_table import write_names
@@ -22,9 +24,7 @@ from groundwire_index.nodes.policies import write_policies_of
 from groundwire_index.nodes.reading_order import write_reading_order
 from groundwire_index.nodes.source_texts import write_source_texts
 from groundwire_index.scope import Scope
-from groundwire_index.store.files import make_durable, sha256
 from groundwire_index.store.manifest import FORMAT, FORMAT_VERSION, FileEntry, LexicalSpace, Manifest, VectorSpace
-from groundwire_index.store.segment import Segment
 
 LexicalSize: TypeAlias = tuple[int, int]
 """The counts of terms and of postings."""

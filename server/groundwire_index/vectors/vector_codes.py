@@ -19,7 +19,7 @@ import faiss
 import numpy as np
 from numpy.typing import NDArray
 
-from groundwire_index.store.files import map_array, write_array
+from groundwire_index.files.durable_files import map_array, write_array
 from groundwire_index.vectors.rotation import rotated
 
 BYTES_FILE = "codes.bytes.bin"

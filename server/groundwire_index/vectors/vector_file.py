@@ -11,8 +11,8 @@ import faiss
 import numpy as np
 from numpy.typing import NDArray
 
-from groundwire_index.store.files import map_array, write_array
-from groundwire_index.store.index_errors import IndexDamagedError
+from groundwire_index.files.durable_files import map_array, write_array
+from groundwire_index.index_errors import IndexDamagedError
 from groundwire_index.vectors.vector_codes import map_codes, write_codes
 
 VECTORS_FILE = "vectors.faiss"

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groundwire_index.ends.ends import Ends
+from groundwire_index.files.durable_files import sha256
 from groundwire_index.graph.edges import EdgeTable
-from groundwire_index.store.files import sha256
 from groundwire_ingest.build.collect import Collected
 from groundwire_ingest.build.long_texts import in_parts
 from groundwire_ingest.build.moved_ends import moved_ends

@@ -7,12 +7,12 @@ from itertools import repeat
 from pathlib import Path
 
 from groundwire.tokens import TokenCounter
+from groundwire_index.files.durable_files import make_durable, sha256
+from groundwire_index.files.segment import SpilledSegment
 from groundwire_index.lexical.lexical import CODE, PROSE
 from groundwire_index.nodes.node import Location, Node, content_hash
 from groundwire_index.scope import Scope, canonical_id
-from groundwire_index.store.files import make_durable, sha256
 from groundwire_index.store.rows import Rows
-from groundwire_index.store.segment import SpilledSegment
 from groundwire_index.text.code_tokenizer import TOKENIZER_FINGERPRINT, tokenize
 from groundwire_index.text.prose_tokenizer import PROSE_TOKENIZER_FINGERPRINT, tokenize_prose
 from groundwire_ingest.build.collect import node_access

@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from groundwire_index.embedding.model_names import NO_EMBEDDER, PACKAGED_MODELS
+from groundwire_index.files.durable_files import sha256
+from groundwire_index.index_errors import IndexDamagedError, VersionActiveError
 from groundwire_index.progress import Progress
 from groundwire_index.scope import Scope
 from groundwire_index.storage import Storage
-from groundwire_index.store.files import sha256
-from groundwire_index.store.index_errors import IndexDamagedError, VersionActiveError
 from groundwire_ingest.files_below import content_below, regular_files_below, sha256_below
 from groundwire_ingest.git_trees import git_tree, is_git_repository
 from groundwire_ingest.ingest_errors import IngestError

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 
+from groundwire_index.index_errors import BuildRefusedError
 from groundwire_index.scope import Scope
-from groundwire_index.store.index_errors import BuildRefusedError
 from groundwire_milvus.catalogue import Catalogue
 from groundwire_milvus.entries import Entry, State, build_entry
 from groundwire_milvus.schema import FACTS_SCHEMA, building_alias

@@ -5,9 +5,9 @@ from collections import Counter
 import numpy as np
 from numpy.typing import NDArray
 
+from groundwire_index.index_errors import IndexDamagedError
 from groundwire_index.lexical.lexical import LexicalTable
 from groundwire_index.nodes.reading_order import NO_DOCUMENT
-from groundwire_index.store.index_errors import IndexDamagedError
 from groundwire_index.store.loaded import LoadedIndex
 from groundwire_milvus.document import ClassCounts, DocumentCount, EdgeCount
 

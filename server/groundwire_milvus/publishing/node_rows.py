@@ -5,10 +5,10 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
+from groundwire_index.index_errors import BuildRefusedError
 from groundwire_index.lexical.lexical import K1, B, LexicalTable
 from groundwire_index.nodes.metadata_terms import metadata_terms
 from groundwire_index.nodes.node import WORKFLOW_KEY, Node
-from groundwire_index.store.index_errors import BuildRefusedError
 from groundwire_index.store.loaded import LoadedIndex
 from groundwire_index.text.trigram_names import trigrams
 from groundwire_milvus.facts import spill_key

@@ -9,8 +9,8 @@ from typing import TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from groundwire_index.index_errors import BuildRefusedError
 from groundwire_index.progress import Progress, ProgressCallback
-from groundwire_index.store.index_errors import BuildRefusedError
 from groundwire_index.store.loaded import LoadedIndex
 from groundwire_milvus.dense_index import EXACT, DenseIndex
 from groundwire_milvus.document import CollectionState, VersionDocument

@@ -10,9 +10,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from threading import Lock
 
+from groundwire_index.index_errors import IndexDamagedError
 from groundwire_index.scope import Scope
 from groundwire_index.storage import OptionError, Values
-from groundwire_index.store.index_errors import IndexDamagedError
 from groundwire_milvus.address import MilvusAddress
 from groundwire_milvus.catalogue import SECONDS_REMEMBERED, Catalogue
 from groundwire_milvus.entries import Entry, State

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groundwire_index.lexical.lexical import CODE, PROSE
-from groundwire_index.purpose_columns import purposes_of
-from groundwire_index.purposes import PROSE_PREFIX, purpose_of_path
+from groundwire_index.nodes.purpose_columns import purposes_of
+from groundwire_index.nodes.purposes import PROSE_PREFIX, purpose_of_path
 from groundwire_index.text.code_tokenizer import tokenize
 from groundwire_index.text.prose_tokenizer import tokenize_prose
 from groundwire_index.text.trigram_names import trigrams

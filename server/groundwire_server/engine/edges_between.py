@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from groundwire_index.ends.joining import RepositoryEnds, edges_between
 from groundwire_index.ends.stored_ends import SeenEnds
+from groundwire_index.files.spans import is_first_of_pair
 from groundwire_index.scope import Scope
-from groundwire_index.store.spans import is_first_of_pair
 from groundwire_server.backends.interface import IndexSnapshot
 from groundwire_server.backends.selected_graph import Positions, Rows, StoredEdges
 from groundwire_server.domain.graph.expansion import Direction

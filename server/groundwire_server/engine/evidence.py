@@ -13,7 +13,7 @@ from groundwire.evidence.question_words import QuestionWords, identifiers
 from groundwire.tokens import TokenCounter
 from groundwire_index.limits import RESPONSE_BYTES
 from groundwire_index.nodes.node import Edge, Node
-from groundwire_index.purposes import PURPOSES, purpose_of
+from groundwire_index.nodes.purposes import PURPOSES, purpose_of
 from groundwire_index.scope import SEPARATOR
 from groundwire_index.text.trigram_names import normalised_name
 from groundwire_server.backends.interface import Snapshot, Walk

@@ -10,7 +10,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from groundwire_index.purposes import Purpose
+from groundwire_index.nodes.purposes import Purpose
 from groundwire_server.backends.interface import Snapshot
 from groundwire_server.domain.errors import NotFoundError, Reason
 from groundwire_server.domain.query.asked_definition import AskedDefinition, asked_definition

@@ -7,7 +7,7 @@ from itertools import chain, islice
 
 from groundwire_index.limits import RESPONSE_BYTES
 from groundwire_index.nodes.node import Node
-from groundwire_index.purposes import PURPOSES
+from groundwire_index.nodes.purposes import PURPOSES
 from groundwire_server.backends.interface import Snapshot
 from groundwire_server.domain.query.query import QueryRequest
 from groundwire_server.domain.query.query_result import Match, ParentText, ServiceContext, StageScores

@@ -12,7 +12,7 @@ from datetime import datetime
 import numpy as np
 from numpy.typing import NDArray
 
-from groundwire_index.purposes import PROSE_PREFIX, Purpose, asked_purposes
+from groundwire_index.nodes.purposes import PROSE_PREFIX, Purpose, asked_purposes
 from groundwire_server.backends.interface import Snapshot
 from groundwire_server.domain.query.adaptive import adaptive_weights
 from groundwire_server.domain.query.asked_definition import AskedDefinition

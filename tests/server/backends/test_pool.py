@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from groundwire_index.index_errors import IndexDamagedError
 from groundwire_index.nodes.node import Node
 from groundwire_index.scope import Scope
-from groundwire_index.store.index_errors import IndexDamagedError
 from groundwire_index.store.loaded import LoadedIndex, open_version
 from groundwire_server.backends.embedded.backend import EmbeddedBackend
 from groundwire_server.backends.embedded.snapshot import EmbeddedSnapshot

@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from groundwire_index.nodes.node import NodeAccess
-from groundwire_index.scope import Scope
-from groundwire_index.store.index_errors import (
+from groundwire_index.index_errors import (
     BuildRefusedError,
     IndexDamagedError,
     VersionActiveError,
     VersionDeletedError,
     VersionNotFoundError,
 )
+from groundwire_index.nodes.node import NodeAccess
+from groundwire_index.scope import Scope
 from groundwire_ingest.records import StatedAccess
 from groundwire_milvus import catalogue as catalogue_module
 from groundwire_milvus import store as store_module

@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from groundwire_index.store.index_errors import IndexDamagedError, VersionDeletedError
+from groundwire_index.index_errors import IndexDamagedError, VersionDeletedError
 from groundwire_index.store.loaded import verify
 from groundwire_index.store.writer import SKIPPED_FILE
 from groundwire_ingest.records import SourceNode, SourceRecord, StatedAccess

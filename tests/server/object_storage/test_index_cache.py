@@ -12,9 +12,9 @@ import pytest
 
 from groundwire_index.embedding.int8.record import RECORD_FILE, EncoderRecord
 from groundwire_index.embedding.int8.store import EncoderStore
+from groundwire_index.index_errors import VersionDeletedError, VersionNotFoundError
 from groundwire_index.nodes.node import Node
 from groundwire_index.scope import Scope
-from groundwire_index.store.index_errors import VersionDeletedError, VersionNotFoundError
 from groundwire_index.store.loaded import open_version
 from groundwire_index.store.manifest import CHECKSUM_FILE, MANIFEST_FILE, Manifest
 from groundwire_index.store.store import IndexStore

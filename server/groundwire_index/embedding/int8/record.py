@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
-from groundwire_index.store.files import sha256
+from groundwire_index.files.durable_files import sha256
 
 Pooling: TypeAlias = Literal["mean", "cls"]
 """How one vector is made of the tokens' vectors: their mean, or that of the first token."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from groundwire_index.embedding.int8.record import RECORD_FILE, EncoderDamagedError, EncoderRecord, read_record
-from groundwire_index.store.files import locked, make_durable
+from groundwire_index.files.durable_files import locked, make_durable
 
 _LOG = logging.getLogger(__name__)
 ENCODERS_FOLDER = ".encoders"

@@ -13,10 +13,10 @@ from pathlib import Path
 from threading import Lock
 from typing import TypeAlias
 
+from groundwire_index.index_errors import IndexDamagedError
 from groundwire_index.nodes.node import NodeAccess
 from groundwire_index.nodes.policies import POLICIES_FILE, read_policies
 from groundwire_index.scope import Scope
-from groundwire_index.store.index_errors import IndexDamagedError
 from groundwire_index.store.loaded import LoadedIndex, open_version
 from groundwire_index.store.store import IndexStore
 from groundwire_server.backends.embedded.graph import Graph

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from groundwire_index.ends.ends import ENDS_FILE
 from groundwire_index.ends.stored_ends import SeenEnds
+from groundwire_index.index_errors import IndexDamagedError
 from groundwire_index.nodes.node import CONTAINS, Node
 from groundwire_index.nodes.source_texts import SourceRuns
 from groundwire_index.scope import Scope
-from groundwire_index.store.index_errors import IndexDamagedError
 from groundwire_index.store.manifest import VectorSpace
 from groundwire_index.text.code_tokenizer import tokenize
 from groundwire_server.backends.embedded.pool import View

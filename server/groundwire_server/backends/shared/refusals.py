@@ -3,13 +3,13 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from groundwire_index.scope import Scope
-from groundwire_index.store.index_errors import (
+from groundwire_index.index_errors import (
     IndexDamagedError,
     VersionActiveError,
     VersionDeletedError,
     VersionNotFoundError,
 )
+from groundwire_index.scope import Scope
 from groundwire_server.domain.errors import (
     BackendUnavailableError,
     GroundwireError,

@@ -11,7 +11,7 @@ from collections.abc import Collection
 import numpy as np
 from numpy.typing import NDArray
 
-from groundwire_index.purposes import PURPOSES, Purpose
+from groundwire_index.nodes.purposes import PURPOSES, Purpose
 from groundwire_server.domain.query.ranking_parameters import FRAGMENT_FACTOR, WITHIN_FILE_FACTOR
 from groundwire_server.domain.search.candidates import NO_FILE, Floats, NodeColumns, Positions
 

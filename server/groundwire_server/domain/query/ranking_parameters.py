@@ -7,7 +7,7 @@ chosen.
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from groundwire_index.purposes import PURPOSES, Purpose, lowering_factors
+from groundwire_index.nodes.purposes import PURPOSES, Purpose, lowering_factors
 from groundwire_server.domain.search.search import Retriever
 
 FILE_WEIGHT = 0.3

@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from groundwire_index.files.durable_files import write_array
 from groundwire_index.lexical.lexical import K1, B, LexicalTable, TermPostings
 from groundwire_index.nodes.reading_order import NO_DOCUMENT, ReadingOrder
-from groundwire_index.store.files import write_array
 from groundwire_index.store.loaded import LoadedIndex
 from groundwire_server.backends.embedded.retrievers.bm25 import Bm25
 from groundwire_server.backends.embedded.retrievers.bm25_scan import WeightedTerm

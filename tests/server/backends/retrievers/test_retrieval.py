@@ -12,7 +12,7 @@ from hypothesis import event, given
 from hypothesis import strategies as st
 
 from groundwire_index.nodes.node import Node
-from groundwire_index.purposes import purpose_of
+from groundwire_index.nodes.purposes import purpose_of
 from groundwire_index.text.code_tokenizer import tokenize
 from groundwire_index.text.prose_tokenizer import tokenize_prose
 from groundwire_server.backends.embedded.retrievers.semantic import PathLimits

@@ -12,11 +12,11 @@ import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
 
+from groundwire_index.files.segment import HeldSegment
 from groundwire_index.lexical.name_table import NAMES, NameTable, write_frequent_trigrams, write_names
 from groundwire_index.lexical.term_runs import TermRun
 from groundwire_index.nodes.node import Node
 from groundwire_index.store.loaded import LoadedIndex
-from groundwire_index.store.segment import HeldSegment
 from groundwire_index.text.trigram_names import node_names, query_names
 from groundwire_server.backends.embedded.retrievers.trigram import Trigrams
 from groundwire_server.domain.access.access import AccessContext

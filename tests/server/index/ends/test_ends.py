@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from groundwire_index.ends.ends import ENDS_FILE, Ends, read_ends, write_ends
 from groundwire_index.ends.full_names import FullNames, NameUse, OfferedName
-from groundwire_index.store.index_errors import IndexDamagedError
+from groundwire_index.index_errors import IndexDamagedError
 
 NAMES = st.lists(st.text("ab.", max_size=6), max_size=4).map(tuple)
 

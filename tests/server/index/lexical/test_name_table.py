@@ -8,6 +8,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from groundwire_index.files.segment import HeldSegment
 from groundwire_index.lexical.name_table import (
     NAMES,
     NAMES_A_RUN,
@@ -18,7 +19,6 @@ from groundwire_index.lexical.name_table import (
 )
 from groundwire_index.lexical.term_runs import TermRun
 from groundwire_index.nodes.node import Node
-from groundwire_index.store.segment import HeldSegment
 from groundwire_index.text.trigram_names import node_names, trigrams
 
 Scratch = Callable[[], AbstractContextManager[Path]]

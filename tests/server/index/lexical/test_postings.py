@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from groundwire_index.files.durable_files import write_array
+from groundwire_index.files.segment import HeldSegment
+from groundwire_index.index_errors import IndexDamagedError
 from groundwire_index.lexical.postings import Postings
 from groundwire_index.lexical.term_runs import TermRun, write_merged_postings
 from groundwire_index.nodes.metadata_terms import METADATA_TERMS, MetadataTerms, metadata_terms
 from groundwire_index.nodes.node import JsonValue
-from groundwire_index.store.files import write_array
-from groundwire_index.store.index_errors import IndexDamagedError
-from groundwire_index.store.segment import HeldSegment
 
 Scratch = Callable[[], AbstractContextManager[Path]]
 TERMS = ["", "a", "ab", "é", "\U0001f600", "z\0"]

@@ -9,9 +9,9 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
+from groundwire_index.files.segment import HeldSegment, Segment
 from groundwire_index.lexical.postings import Postings
 from groundwire_index.lexical.term_runs import TermRun, merged_terms, write_merged_postings
-from groundwire_index.store.segment import HeldSegment, Segment
 
 Scratch = Callable[[], AbstractContextManager[Path]]
 TERMS = ["", "a", "ab", "é", "\uffff", "\U0001f600", "z\0"]

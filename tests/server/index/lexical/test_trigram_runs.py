@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from groundwire_index.files.segment import HeldSegment
 from groundwire_index.lexical.name_table import trigram_parts
-from groundwire_index.store.segment import HeldSegment
 from groundwire_index.text.trigram_names import trigrams
 
 

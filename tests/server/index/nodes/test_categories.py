@@ -7,9 +7,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from groundwire_index.files.string_column import StringColumn
 from groundwire_index.nodes.categories import Category
 from groundwire_index.nodes.row_conditions import EVERY_ROW
-from groundwire_index.nodes.strings import StringColumn
 
 VALUES = 9
 ranges = st.tuples(st.integers(0, VALUES), st.integers(0, VALUES)).map(lambda ends: range(min(ends), max(ends)))

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from groundwire_index.files.durable_files import write_array
 from groundwire_index.graph.edges import ServiceEdges, write_service_edges
+from groundwire_index.index_errors import IndexDamagedError
 from groundwire_index.nodes.categories import write_categories
 from groundwire_index.nodes.node import CONTAINS, Node
 from groundwire_index.nodes.node_table import NodeTable, write_node_table
 from groundwire_index.nodes.reading_order import NO_DOCUMENT, ReadingOrder, write_reading_order
-from groundwire_index.store.files import write_array
-from groundwire_index.store.index_errors import IndexDamagedError
 from groundwire_index.store.rows import segments_of
 from support.index_tables import edge_table
 

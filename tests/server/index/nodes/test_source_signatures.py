@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from groundwire_index.index_errors import IndexDamagedError
 from groundwire_index.nodes.source_signatures import (
     BLOCK_BYTES,
     LITERAL_BYTES,
@@ -15,7 +16,6 @@ from groundwire_index.nodes.source_signatures import (
     open_signatures,
     write_signatures,
 )
-from groundwire_index.store.index_errors import IndexDamagedError
 
 _WORDS = random.Random(5).choices("Alpha betaK GAMMA delta_s épsilon (zeta) 0123 λόγος".split(), k=20_000)
 TEXT = " ".join(f"{word}{number % 977}" for number, word in enumerate(_WORDS)).encode()

@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from groundwire_index.index_errors import IndexDamagedError
 from groundwire_index.nodes.node import Edge, Node, NodeAccess
 from groundwire_index.nodes.policies import POLICIES_FILE
 from groundwire_index.scope import Scope
-from groundwire_index.store.index_errors import IndexDamagedError
 from groundwire_index.store.loaded import LoadedIndex, verify
 from groundwire_index.store.manifest import FORMAT_VERSION, MANIFEST_FILE, Manifest
 from groundwire_index.store.store import IndexStore

@@ -11,18 +11,18 @@ from pathlib import Path
 
 import pytest
 
-from groundwire_index.nodes.node import Node
-from groundwire_index.nodes.policies import POLICIES_FILE
-from groundwire_index.operator_errors import OperatorError
-from groundwire_index.scope import Scope
-from groundwire_index.store import loaded
-from groundwire_index.store.index_errors import (
+from groundwire_index.index_errors import (
     BuildRefusedError,
     IndexDamagedError,
     VersionActiveError,
     VersionDeletedError,
     VersionNotFoundError,
 )
+from groundwire_index.nodes.node import Node
+from groundwire_index.nodes.policies import POLICIES_FILE
+from groundwire_index.operator_errors import OperatorError
+from groundwire_index.scope import Scope
+from groundwire_index.store import loaded
 from groundwire_index.store.loaded import LoadedIndex, verify
 from groundwire_index.store.manifest import Manifest, check_sizes
 from groundwire_index.store.store import IndexStore

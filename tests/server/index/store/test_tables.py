@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from groundwire_index.graph.edges import Edges, EdgeTable, write_edges
-from groundwire_index.store.index_errors import IndexDamagedError
+from groundwire_index.index_errors import IndexDamagedError
 from groundwire_index.vectors.vector_file import VectorTable
 from support.index_tables import lexical_table
 from support.index_writing import write_vectors

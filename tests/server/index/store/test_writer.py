@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from groundwire_index.files.durable_files import sha256
 from groundwire_index.nodes.node import Edge, JsonValue, Location, Node, NodeAccess, content_hash
 from groundwire_index.nodes.node_table import NO_TIMESTAMP
 from groundwire_index.scope import Scope, canonical_id
-from groundwire_index.store.files import sha256
 from groundwire_index.store.loaded import LoadedIndex
 from groundwire_index.store.manifest import CHECKSUM_FILE, MANIFEST_FILE, LexicalSpace, Manifest
 from groundwire_index.store.store import IndexStore

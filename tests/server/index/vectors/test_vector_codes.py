@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from groundwire_index.store.index_errors import IndexDamagedError
+from groundwire_index.index_errors import IndexDamagedError
 from groundwire_index.vectors.rotation import rotated
 from groundwire_index.vectors.vector_codes import (
     BYTES_FILE,

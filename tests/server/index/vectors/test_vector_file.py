@@ -6,7 +6,7 @@ import faiss
 import numpy as np
 import pytest
 
-from groundwire_index.store.files import map_array
+from groundwire_index.files.durable_files import map_array
 from groundwire_index.vectors.vector_file import PRESENT_FILE, VECTORS_FILE, VectorFile
 
 

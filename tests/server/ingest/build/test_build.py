@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from groundwire.tokens import TokenCounter
+from groundwire_index.index_errors import BuildRefusedError
 from groundwire_index.nodes.node import NodeAccess, content_hash
 from groundwire_index.scope import Scope
-from groundwire_index.store.index_errors import BuildRefusedError
 from groundwire_index.store.manifest import FileEntry, Manifest
 from groundwire_index.store.store import SEGMENTS_FOLDER, IndexStore
 from groundwire_index.text.code_tokenizer import TOKENIZER_FINGERPRINT

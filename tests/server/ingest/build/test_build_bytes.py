@@ -11,9 +11,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from groundwire_index.files.segment import SpilledSegment
 from groundwire_index.scope import Scope
 from groundwire_index.store.manifest import Manifest
-from groundwire_index.store.segment import SpilledSegment
 from groundwire_index.store.store import SEGMENTS_FOLDER, IndexStore
 from groundwire_index.vectors.vector_file import VECTORS_FILE
 from groundwire_ingest.build import spool

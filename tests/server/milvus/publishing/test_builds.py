@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from groundwire_index.store.index_errors import BuildRefusedError, VersionNotFoundError
+from groundwire_index.index_errors import BuildRefusedError, VersionNotFoundError
 from groundwire_index.store.store import IndexStore
 from groundwire_milvus.address import MilvusAddress
 from groundwire_milvus.catalogue import Catalogue

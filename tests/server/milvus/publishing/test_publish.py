@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from groundwire_index.index_errors import BuildRefusedError, IndexDamagedError
 from groundwire_index.lexical.lexical import LexicalTable
 from groundwire_index.nodes.metadata_terms import metadata_terms
 from groundwire_index.nodes.reading_order import NO_DOCUMENT
-from groundwire_index.store.index_errors import BuildRefusedError, IndexDamagedError
 from groundwire_index.store.loaded import LoadedIndex
 from groundwire_index.store.manifest import FORMAT_VERSION
 from groundwire_index.text.trigram_names import node_names, trigrams

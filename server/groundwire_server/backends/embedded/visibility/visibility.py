@@ -6,11 +6,11 @@ from functools import cached_property, partial
 import numpy as np
 from numpy.typing import NDArray
 
+from groundwire_index.files.string_column import StringColumn
 from groundwire_index.lexical.lexical import LexicalTable, TermPostings
 from groundwire_index.nodes.node import WORKFLOW_KEY
 from groundwire_index.nodes.reading_order import NO_DOCUMENT
 from groundwire_index.nodes.row_conditions import EVERY_ROW
-from groundwire_index.nodes.strings import StringColumn
 from groundwire_index.store.loaded import LoadedIndex
 from groundwire_server.backends.shared.callers import MAX_CACHED_BYTES, MAX_CACHED_CALLERS, CallerCache
 from groundwire_server.domain.access.access import Bounds

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from groundwire_index.store.spans import is_first_of_pair
+from groundwire_index.files.spans import is_first_of_pair
 from groundwire_server.backends.selected_graph import Neighbours, Rows, SelectedGraph
 from groundwire_server.domain.graph.paths import MENTIONS
 from groundwire_server.execution.call import Checkpoint

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groundwire_index.store.spans import positions_of
+from groundwire_index.files.spans import positions_of
 
 
 @given(sizes=st.lists(st.integers(0, 4), max_size=8), data=st.data())

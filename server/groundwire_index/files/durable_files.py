@@ -17,7 +17,7 @@ import numpy as np
 from filelock import FileLock, Timeout
 from numpy.typing import NDArray
 
-from groundwire_index.store.index_errors import BuildRefusedError, IndexDamagedError
+from groundwire_index.index_errors import BuildRefusedError, IndexDamagedError
 
 _SECONDS_BETWEEN_LOOKS = 0.02
 """How often a lock that another process holds is looked at."""

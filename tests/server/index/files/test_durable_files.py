@@ -6,10 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from groundwire_index.nodes.strings import StringColumn
-from groundwire_index.store.files import map_array, write_array
-from groundwire_index.store.index_errors import IndexDamagedError
-from groundwire_index.store.segment import HeldSegment
+from groundwire_index.files.durable_files import map_array, write_array
+from groundwire_index.files.segment import HeldSegment
+from groundwire_index.files.string_column import StringColumn
+from groundwire_index.index_errors import IndexDamagedError
 
 
 def open_files() -> int:

@@ -14,7 +14,7 @@ from enum import IntEnum
 from functools import lru_cache
 
 from groundwire_index.nodes.node import Node
-from groundwire_index.path_signs import PathSign, parts_of_path
+from groundwire_index.nodes.path_signs import PathSign, parts_of_path
 
 
 class Purpose(IntEnum):

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from groundwire_index.nodes.node import Location, Node
-from groundwire_index.purpose_columns import purposes_of
-from groundwire_index.purposes import (
+from groundwire_index.nodes.purpose_columns import purposes_of
+from groundwire_index.nodes.purposes import (
     PROSE_PREFIX,
     PURPOSES,
     Purpose,
@@ -20,7 +20,7 @@ from groundwire_index.purposes import (
     purpose_of_path,
 )
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[4]
 PATHS = {
     Purpose.GENERATED: "go.sum package-lock.json web/pnpm-lock.yaml src/packages.lock.json",
     Purpose.AGENT_INSTRUCTIONS: "AGENTS.md src/CLAUDE.md .github/copilot-instructions.md .cursorrules "

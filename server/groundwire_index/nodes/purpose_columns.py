@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from groundwire_index.purposes import Purpose
+from groundwire_index.nodes.purposes import Purpose
 
 
 def purposes_of(

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groundwire_index.nodes.strings import StringColumn
-from groundwire_index.store.files import write_array
-from groundwire_index.store.index_errors import IndexDamagedError
+from groundwire_index.files.durable_files import write_array
+from groundwire_index.files.string_column import StringColumn
+from groundwire_index.index_errors import IndexDamagedError
 
 # Neighbours in UTF-8, in UTF-16 and as prefixes of each other, so that a wrong order or bound shows.
 letters = st.text(alphabet="ab~\x7f\x80é\uffff\U00010000\U0010ffff\x00", max_size=4)
