@@ -198,24 +198,24 @@ _USER_INTERFACES = (
     ),
 )
 
-_SCRIPT_LIBRARIES = (
-    "jquery angular bootstrap knockout modernizr moment lodash underscore tinymce ckeditor dojo prototype"
-)
+_SCRIPT_LIBRARIES = "jquery knockout modernizr underscore lodash tinymce ckeditor".split()
+_OF_WEB_FILES = _words("assets static public wwwroot scripts content js")
 _THIRD_PARTY = (
     PathSign(
         folders=(
             _words(
-                "vendor vendors vendored _vendor third_party third-party thirdparty 3rdparty node_modules "
-                "bower_components jspm_packages"
+                "third_party third-party thirdparty 3rdparty vendored _vendor node_modules bower_components "
+                "jspm_packages"
             ),
         )
     ),
-    PathSign(folders=(_words("wwwroot"), _words("lib libs"))),
+    PathSign(folders=(_words("vendor"),), endings=(".go", ".php", ".c", ".h", ".cc", ".cpp", ".rs")),
+    PathSign(folders=(_OF_WEB_FILES, _words("vendor vendors lib libs")), endings=(".js", ".css")),
     PathSign(
-        beginnings=tuple(f"{library}{mark}" for library in _SCRIPT_LIBRARIES.split() for mark in ".-"),
-        endings=(".js", ".css"),
+        beginnings=tuple(f"{library}{mark}" for library in _SCRIPT_LIBRARIES for mark in ".-"), endings=(".js", ".css")
     ),
 )
+"""Without folders named `vendor` in other languages: shops have a code of their own about vendors."""
 
 PURPOSES: tuple[PurposeRow, ...] = (
     PurposeRow("product", "product code"),
@@ -334,7 +334,7 @@ PURPOSES: tuple[PurposeRow, ...] = (
         "third_party",
         "a copy of a library by others",
         factor=0.5,
-        asking_words=_words("vendor vendors vendored party library libraries jquery angular bootstrap"),
+        asking_words=_words("vendor vendored party library libraries jquery"),
         is_aside=True,
         signs=_THIRD_PARTY,
     ),

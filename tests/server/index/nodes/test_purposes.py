@@ -53,7 +53,8 @@ PATHS = {
     "src/license.ts mealie/services/migrations/tandoor.py src/migrations/index.ts src/news/feed.py "
     "src/email/service.py src/agents/planner.py src/history/HistoryView.cs openapi.json web/lang/switcher.ts "
     "src/blog/blog.py src/versions/compare.py src/cli/prompt.py src/prompts/confirm.ts "
-    "src/vendors.py src/jquery_bridge.cs src/seed/SeedOrders.cs "
+    "src/vendors.py src/Vendors/VendorService.cs app/vendor/vendor.controller.ts "
+    "src/bootstrap.js lib/order.js src/jquery_bridge.cs src/seed/SeedOrders.cs "
     "sql/orders.sql",
 }
 CASES = [(purpose, path) for purpose, paths in PATHS.items() for path in paths.split()]
