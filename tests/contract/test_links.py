@@ -66,7 +66,7 @@ def storage(new_storage: NewStorage, tmp_path_factory: pytest.TempPathFactory) -
     storage = new_storage(folder / "data")
     source = write_jsonl(folder / "records.jsonl", records(PATHS))
     for repository, version, template in (
-        ("web", "unlinked", "none"),
+        ("web", "unlinked", "auto"),
         ("web", "linked", GITHUB),
         ("api", "v1", AZURE),
         ("bare", "v1", "auto"),

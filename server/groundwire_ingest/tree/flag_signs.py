@@ -13,10 +13,10 @@ _HEAD_CHARACTERS = 2000
 
 _TEST_FOLDER = re.compile(
     r"(?:.*[._-])?(?:unit|functional|integration|acceptance|contract|performance|smoke)?tests?|__tests__|specs?|evals?"
-    r"|(?:.+[._-])?e2e(?:[._-].+)?|tests[._-].+"
-    r"|testdata|test_?utils?|.+(?:Unit|Functional|Integration)?Tests",
+    r"|tests[._-].+|testdata|test_?utils?|.+(?:Unit|Functional|Integration)?Tests",
     re.IGNORECASE,
 )
+_SEPARATOR = re.compile(r"[._-]")
 _TEST_FILE = re.compile(
     r"test_.+\.pyi?|tests\.py|.+_test\.(?:py|go|rb|cc|cpp|c|dart|exs)|conftest\.py|.+\.(?:test|spec|cy|e2e|e2e-spec)\.[cm]?[jt]sx?"
     r"|.+_spec\.rb|\w+(?:Tests?|IT|Spec)\.(?:java|kt|cs|php|scala|swift)"
@@ -51,7 +51,7 @@ class FlagSigns:
     def is_test(self, path: str) -> bool:
         """True if a file is a test, by its folders, its name, its project, or a test framework that it imports."""
         *folders, name = PurePosixPath(path).parts
-        if path in self._importing_tests or _TEST_FILE.fullmatch(name) or any(map(_TEST_FOLDER.fullmatch, folders)):
+        if path in self._importing_tests or _TEST_FILE.fullmatch(name) or any(map(_is_test_folder, folders)):
             return True
         return any("/".join(folders[:depth]) in self.test_folders for depth in range(1, len(folders) + 1))
 
@@ -59,6 +59,11 @@ class FlagSigns:
         """A node of a file that has been read, with the flags of the file as far as they are known."""
         is_test, is_generated = self.is_test(node.path), node.path in self.generated
         return replace(node, is_test=is_test, is_generated=is_generated) if is_test or is_generated else node
+
+
+def _is_test_folder(name: str) -> bool:
+    """True for the name of a folder of tests; `e2e` may be any word of it."""
+    return _TEST_FOLDER.fullmatch(name) is not None or "e2e" in _SEPARATOR.split(name.lower())
 
 
 def is_test_project(project: ProjectFacts) -> bool:
