@@ -48,7 +48,6 @@ _EDITED_FIELDS = ("text", "start_line", "end_line", "origin")
 class _Rest:
     """What was collected besides nodes, texts and the columns of edges, and what it was collected of."""
 
-    settings: str
     contents: tuple[tuple[str, str], ...]
     keys: tuple[str, ...]
     edge_types: tuple[str, ...]
@@ -80,7 +79,7 @@ class KeptCollection:
         """
         checksums = self._checksums()
         rest = self._rest(checksums)
-        if rest is None or rest.settings != self._settings:
+        if rest is None:
             return None
         moved = source.moved(rest.contents, contents)
         if moved is None or not self._is_sound(checksums):
@@ -96,7 +95,6 @@ class KeptCollection:
         if not contents:
             return
         rest = _Rest(
-            self._settings,
             tuple(contents),
             tuple(collected.keys),
             collected.edges.edge_types,
@@ -112,7 +110,8 @@ class KeptCollection:
         names = [*(path.name for path in paths), _EDGES_FILE, _REST_FILE]
         checksums = {name: sha256(self._folder / name) for name in names}
         # Written last: what a crash leaves without it is not used.
-        (self._folder / _CHECKSUMS_FILE).write_text(json.dumps(checksums), encoding="utf-8")
+        written = json.dumps({"settings": self._settings, "checksums": checksums})
+        (self._folder / _CHECKSUMS_FILE).write_text(written, encoding="utf-8")
 
     def _discard(self) -> None:
         """Removes what an earlier build collected; what it read stays."""
@@ -121,12 +120,18 @@ class KeptCollection:
                 path.unlink()
 
     def _checksums(self) -> Mapping[str, str]:
-        """The checksum of each file by its name; none if they cannot be read."""
+        """The checksum of each file by its name; none if they cannot be read, or if the settings were others.
+
+        The settings are compared before anything is unpickled, because other software may have had other types.
+        """
         try:
-            value = json.loads((self._folder / _CHECKSUMS_FILE).read_bytes())
+            written = json.loads((self._folder / _CHECKSUMS_FILE).read_bytes())
         except (OSError, ValueError):
             return {}
-        return value if isinstance(value, dict) else {}
+        if not isinstance(written, dict) or written.get("settings") != self._settings:
+            return {}
+        checksums = written.get("checksums")
+        return checksums if isinstance(checksums, dict) else {}
 
     def _rest(self, checksums: Mapping[str, str]) -> _Rest | None:
         if not self._fits(_REST_FILE, checksums):

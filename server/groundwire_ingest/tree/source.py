@@ -34,6 +34,8 @@ from groundwire_ingest.tree.stated_nodes import NodeStatements, TreeServices
 from groundwire_ingest.tree.walk import ListedFile, Listing, list_tree
 from groundwire_ingest.workers import GivenUp, Workers
 
+MOST_MOVED_FILES = 16
+"""Each takes a look at all edges and ends of the tree; from some number on, to resolve all names is faster."""
 _DEPLOY_LANGUAGES = frozenset({"yaml", "dockerfile", "helm"})
 
 
@@ -105,6 +107,8 @@ class TreeSource:
             return None
         listed = zip(self._listing or (), before, now, strict=True)
         changed = [(item, old, new) for item, (_, old), (_, new) in listed if old != new]
+        if len(changed) > MOST_MOVED_FILES:
+            return None
         # The index of a compiler names places in the files that it is of.
         if any(isinstance(item, ListedFile) and item.language == "scip" for item in self._listing or ()):
             return None

@@ -1,5 +1,7 @@
 """A build after an edit gives the files of a build from nothing, whatever was kept of the build before."""
 
+import hashlib
+import json
 import shutil
 import sqlite3
 from collections.abc import Mapping
@@ -15,7 +17,7 @@ from groundwire_ingest.build import build as building
 from groundwire_ingest.build.build import BuildOptions, build_index
 from groundwire_ingest.build.kept_collection import COLLECTION_FOLDER, READINGS_FILE
 from groundwire_ingest.tree.access_rules import AccessRule
-from groundwire_ingest.tree.source import TreeSource
+from groundwire_ingest.tree.source import MOST_MOVED_FILES, TreeSource
 from support.builds import Records, Stages, node
 
 FILES: Mapping[str, str] = {
@@ -63,6 +65,7 @@ EDITS: Mapping[str, tuple[str, str | None, str]] = {
     "lines at the top": (*edited("app/report.py", "import", "# what\n# it\n\nimport"), RENEWED),
     "a number": (*edited("app/report.py", "+ 1", "+ 2"), RENEWED),
     "a document's text": (*edited("docs/guide.md", "See", "Now see"), RENEWED),
+    "a mention in a document": (*edited("docs/guide.md", "See", "See `rate`, `app/tax.py` and"), RENEWED),
     "a name": (*edited("app/tax.py", "def rate", "def other():\n    pass\n\n\ndef rate"), READ),
     "another string": (*edited("src/Orders.cs", "INTO Orders", "INTO Others"), READ),
     "lines in another order": ("app/tax.py", "def base():\n    pass\n\n\ndef rate():\n    return 2\n", READ),
@@ -165,6 +168,34 @@ def test_what_other_software_kept_is_not_used(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setattr(building, "software", lambda: ["other"])
     assert repository.build() == READ
     assert repository.build() == RENEWED
+
+
+def test_what_other_software_pickled_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its types may have other fields, or other modules."""
+    repository = Repository(tmp_path)
+    repository.build()
+    pickled = repository.kept / "rest.pickled"
+    content = b"\x80\x04cgroundwire_ingest.of_an_earlier_version\nRest\n."
+    pickled.write_bytes(content)
+    written = json.loads((repository.kept / "checksums.json").read_bytes())
+    written["checksums"]["rest.pickled"] = hashlib.sha256(content).hexdigest()
+    (repository.kept / "checksums.json").write_text(json.dumps(written), encoding="utf-8")
+    monkeypatch.setattr(building, "software", lambda: ["other"])
+    assert repository.build() == READ
+
+
+def test_many_edited_files_have_the_tree_read(tmp_path: Path) -> None:
+    """Each edited file takes a look at all edges and ends, so that many would take longer than resolving names."""
+    repository = Repository(tmp_path)
+    for number in range(MOST_MOVED_FILES + 1):
+        repository.write(f"more/m{number}.py", "# a\nX = 1\n")
+    repository.build()
+    for number in range(MOST_MOVED_FILES):
+        repository.write(f"more/m{number}.py", "# a\n# b\nX = 1\n")
+    assert repository.build() == RENEWED
+    for number in range(MOST_MOVED_FILES + 1):
+        repository.write(f"more/m{number}.py", "# a\n# b\n# c\nX = 1\n")
+    assert repository.build() == READ
 
 
 def test_nothing_of_an_earlier_text_stays(tmp_path: Path) -> None:
