@@ -110,13 +110,13 @@ def places(message: Message, node_id: str = "") -> list[Place]:
     """All locations of a message."""
     if isinstance(message, SourceLocation):
         return [Place(node_id, message)]
-    found: list[Place] = []
+    all_places: list[Place] = []
     node_id = getattr(message, "id", "") or node_id
     for field, value in message.ListFields():
         if field.message_type is not None:
             for part in value if field.is_repeated else [value]:
-                found += places(part, node_id)
-    return found
+                all_places += places(part, node_id)
+    return all_places
 
 
 def answers(client: GroundwireClient, scope: IndexScope | Sequence[IndexScope]) -> dict[str, Message]:
@@ -138,23 +138,23 @@ def answers(client: GroundwireClient, scope: IndexScope | Sequence[IndexScope]) 
 def test_every_place_has_its_link(client: GroundwireClient) -> None:
     for scope in (WEB, API):
         for name, answer in answers(client, scope).items():
-            told = places(answer)
-            assert told, name
-            for place in told:
+            shown_places = places(answer)
+            assert shown_places, name
+            for place in shown_places:
                 at = place.location
                 assert at.url == link(scope.repository, at.path, at.start_line, at.end_line), name
                 assert at.url == "" or at.url.startswith(("https://git.example/web/", "https://dev.example/api/"))
-            assert {at.location.url == "" for at in told} == {True, False} or name == "paths"
+            assert {at.location.url == "" for at in shown_places} == {True, False} or name == "paths"
 
 
 def test_several_indexes_make_their_own_links(client: GroundwireClient) -> None:
     for name, answer in answers(client, [WEB, API, BARE]).items():
-        told = places(answer)
-        for place in told:
+        shown_places = places(answer)
+        for place in shown_places:
             repository, at = place.node_id.partition("::")[0], place.location
             assert at.url == link(repository, at.path, at.start_line, at.end_line), name
         if name not in ("expand", "paths", "evidence"):  # which stay in one repository, or show equal texts once
-            assert {place.node_id.partition("::")[0] for place in told} == {"web", "api", "bare"}
+            assert {place.node_id.partition("::")[0] for place in shown_places} == {"web", "api", "bare"}
 
 
 def without_links(message: Message) -> Message:
@@ -211,12 +211,14 @@ def of_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GroundwireCl
 
 def test_matching_lines_and_their_files_have_links(of_folder: GroundwireClient) -> None:
     for scope in (WEB, BARE):
-        found = of_folder.search_text(scope, "total", max_matches=100)
-        assert {match.path for match in found.matches} >= set(PATHS[:8])
-        for match in found.matches:
+        response = of_folder.search_text(scope, "total", max_matches=100)
+        assert {match.path for match in response.matches} >= set(PATHS[:8])
+        for match in response.matches:
             lines = (match.line, match.end_line) if match.path != UNNUMBERED else (0, 0)
             assert match.url == link(scope.repository, match.path, *lines)
-        assert [file.url for file in found.files] == [link(scope.repository, file.path, 0, 0) for file in found.files]
+        assert [file.url for file in response.files] == [
+            link(scope.repository, file.path, 0, 0) for file in response.files
+        ]
     several = of_folder.search_text([WEB, BARE], "total", max_matches=100)
     assert {(match.scope.repository, match.url != "") for match in several.matches if match.path == PATHS[0]} == {
         ("web", True),
@@ -225,13 +227,15 @@ def test_matching_lines_and_their_files_have_links(of_folder: GroundwireClient) 
 
 
 def test_a_match_of_several_lines_links_to_all_of_them(of_folder: GroundwireClient) -> None:
-    found = of_folder.search_text(WEB, r"def invoice_0\(order\):\n +return", regex=True, multiline=True, max_matches=9)
-    assert [match.url for match in found.matches] == [link("web", PATHS[0], 10, 11)]
+    response = of_folder.search_text(
+        WEB, r"def invoice_0\(order\):\n +return", regex=True, multiline=True, max_matches=9
+    )
+    assert [match.url for match in response.matches] == [link("web", PATHS[0], 10, 11)]
 
 
 def test_a_line_that_is_counted_within_its_text_links_to_the_file(of_folder: GroundwireClient) -> None:
-    found = of_folder.search_text(WEB, "overview of all", max_matches=9)
-    assert [(match.path, match.line, match.url) for match in found.matches] == [
+    response = of_folder.search_text(WEB, "overview of all", max_matches=9)
+    assert [(match.path, match.line, match.url) for match in response.matches] == [
         ("docs/all of it.md", 1, "https://git.example/web/blob/main/docs/all%20of%20it.md")
     ]
 

@@ -18,8 +18,8 @@ _TEST_FOLDER = re.compile(
 )
 _SEPARATOR = re.compile(r"[._-]")
 _TEST_FILE = re.compile(
-    r"test_.+\.pyi?|tests\.py|.+_test\.(?:py|go|rb|cc|cpp|c|dart|exs)|conftest\.py|.+\.(?:test|spec|cy|e2e|e2e-spec)\.[cm]?[jt]sx?"
-    r"|.+_spec\.rb|\w+(?:Tests?|IT|Spec)\.(?:java|kt|cs|php|scala|swift)"
+    r"test_.+\.pyi?|tests\.py|conftest\.py|.+_test\.(?:py|go|rb|cc|cpp|c|dart|exs)"
+    r"|.+\.(?:test|spec|cy|e2e|e2e-spec)\.[cm]?[jt]sx?|.+_spec\.rb|\w+(?:Tests?|IT|Spec)\.(?:java|kt|cs|php|scala|swift)"
 )
 _GENERATED_FILE = re.compile(
     r".+\.(?:g|g\.i|designer|generated|gen)\.(?:cs|vb|ts|js|go|dart)|.+_pb2(?:_grpc)?\.pyi?|.+\.pb(?:\.gw)?\.(?:go|cc|h)"

@@ -168,9 +168,9 @@ def test_a_template_is_given_for_other_sources(shop: Path, tmp_path: Path) -> No
     plain = run("index", shop, "--link-template", given, *common)
     assert plain.returncode == 1
     assert "names {commit}, and the files of this source are of no commit that is known" in plain.stderr
-    own = run("index", shop, "--ref", "trunk", "--link-template", "gitlab", *common)
-    assert own.returncode == 1
-    assert "link_template 'gitlab' is the form of a repository at such a host" in own.stderr
+    of_folder = run("index", shop, "--ref", "trunk", "--link-template", "gitlab", *common)
+    assert of_folder.returncode == 1
+    assert "link_template 'gitlab' is the form of a repository at such a host" in of_folder.stderr
     run_ok("index", shop, "--link-template", "https://git.example/acme/shop/trunk/{path}", *common)
     assert template_of(data, "shop", "trunk") == "https://git.example/acme/shop/trunk/{path}"
 
