@@ -105,9 +105,9 @@ def _check_size(instructions: int) -> None:
 
 
 def _check_parts(expression: str) -> None:
-    """Refuses what takes long to compile, and what depends on more than the lines that a match may be in.
+    r"""Refuses what takes long to compile, and what depends on more than the lines that a match may be in.
 
-    To RE2, the text begins and ends with the texts of all files, hidden ones included, and `\\C` is any byte, also a
+    To RE2, the text begins and ends with the texts of all files, hidden ones included, and `\C` is any byte, also a
     line feed.
     """
     class_count = expression.count(r"\p") + expression.count(r"\P")
