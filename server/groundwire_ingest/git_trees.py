@@ -26,6 +26,8 @@ _SEGMENTS_REFUSED = frozenset(("", ".", "..", ".git"))
 _PROTOCOLS = "https:http:ssh:git:file"
 _NO_PROTOCOL = "none"
 _SHORT_COMMIT = 12
+_SECONDS_OF_SILENCE = 60
+"""A server that sends nothing for so long over HTTP is given up."""
 _LISTING_PIECE = 1 << 16
 MOST_FILES = 1_000_000
 MOST_BYTES = 20_000_000_000
@@ -193,7 +195,8 @@ class _Git:
 
     def _command(self, *arguments: str, at_folder: bool = True) -> list[str]:
         place = ["--git-dir", str(self.folder)] if at_folder else []
-        return ["git", *place, *arguments]
+        silence = ["-c", "http.lowSpeedLimit=1", "-c", f"http.lowSpeedTime={_SECONDS_OF_SILENCE}"]
+        return ["git", *silence, *place, *arguments]
 
     def _run(self, *arguments: str, at_folder: bool = True) -> str:
         return self._bytes(*arguments, at_folder=at_folder).decode(errors="replace")

@@ -1,6 +1,7 @@
 """`groundwire index` reads a commit of a Git repository, by address or folder, without a checkout."""
 
 import os
+import socket
 import subprocess
 from dataclasses import replace
 from pathlib import Path
@@ -248,6 +249,14 @@ def test_an_address_that_fails_is_named_without_its_password(address: str, tmp_p
     assert failed.returncode == 1
     assert "git failed" in failed.stderr
     assert "secret" not in failed.stderr
+
+
+def test_a_server_that_says_nothing_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(git_trees, "_SECONDS_OF_SILENCE", 1)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        address = f"http://127.0.0.1:{silent.getsockname()[1]}/shop"
+        with pytest.raises(IngestError, match="git failed"), git_tree(address, ""):
+            pass
 
 
 def test_no_name_of_an_address_is_in_the_way(shop: Path, tmp_path: Path) -> None:
