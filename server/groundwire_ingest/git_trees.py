@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from groundwire_index.addresses import without_credentials
+from groundwire_index.addresses import without_credentials, without_secrets
 from groundwire_ingest.ingest_errors import IngestError
 from groundwire_ingest.tree.decoding import MAX_FILE_BYTES
 
@@ -213,7 +213,8 @@ class _Git:
         except FileNotFoundError as error:
             raise IngestError("git is not installed, and reads the repository: install it, or name a folder") from error
         if done.returncode:
-            lines = done.stderr.decode(errors="replace").replace(self.source, self.address).strip().splitlines()
+            said = done.stderr.decode(errors="replace").replace(self.source, self.address)
+            lines = without_secrets(said, self.source).strip().splitlines()
             raise IngestError(f"{self.address}: git failed: {'; '.join(lines[-2:])}")
         return done.stdout
 
