@@ -1,7 +1,4 @@
-"""The packages that the files of build tools publish and use: npm, NuGet, PyPI, Cargo and Maven.
-
-A go.mod has no node, so no edge leads from it or to it.
-"""
+"""The packages that the files of build tools publish and use: npm, NuGet, PyPI, Cargo, Go and Maven."""
 
 import json
 import re
@@ -15,6 +12,7 @@ from groundwire_index.ends.full_names import FullNames, NameUse, OfferedName
 from groundwire_index.nodes.node import JsonValue
 from groundwire_ingest.records import SkippedFile
 from groundwire_ingest.tree.files.xml_files import Element, elements_of
+from groundwire_ingest.tree.languages.go.go_modules import INDIRECT, directives
 from groundwire_ingest.tree.model import SourceFile
 
 _PACKAGES = "package:"
@@ -128,6 +126,17 @@ def _cargo_name(written: str) -> str:
     return written.replace("_", "-")
 
 
+def _go(file: SourceFile) -> PackageFacts | None:
+    """The modules that are stated as `indirect` are not used by this one itself."""
+    name, used = "", dict[str, int]()
+    for directive in directives(file.text):
+        if directive.verb == "module" and directive.words:
+            name = directive.words[0]
+        elif directive.verb == "require" and directive.words and directive.comment != INDIRECT:
+            used.setdefault(directive.words[0], directive.line)
+    return PackageFacts("go", name, tuple(used.items()))
+
+
 def _maven(file: SourceFile) -> PackageFacts | None:
     elements = elements_of(file)
     if isinstance(elements, SkippedFile):
@@ -189,5 +198,6 @@ _READERS: Mapping[str, Callable[[SourceFile], PackageFacts | None]] = {
     "package.json": _npm,
     "pyproject.toml": _pypi,
     "Cargo.toml": _cargo,
+    "go.mod": _go,
     "pom.xml": _maven,
 }

@@ -73,6 +73,7 @@ def test_every_kind_of_file_has_its_nodes_and_every_other_file_its_reason(make_t
         "src/a.py",
         "src/b.py",
         "src/Invoice.cs",
+        "go.mod",
         "cmd/main.go",
         "store/store.go",
         "web/app.tsx",
@@ -88,7 +89,6 @@ def test_every_kind_of_file_has_its_nodes_and_every_other_file_its_reason(make_t
         "notes.png": "an image, a font, an archive or other data (.png)",
         "bad.py": "not decodable as utf-16: truncated data at byte 2",
         "broken.cs": "cannot be parsed as csharp; holds no word to search for",
-        "go.mod": "read for its module path only; it has no node",
         "empty/__init__.py": "the file is empty",
     }
 
