@@ -43,6 +43,18 @@ PROJECT = (
         ("a/App.csproj", "msbuild", PROJECT, PackageFacts("nuget", "team.app", (("team.lib", 6),))),
         ("a/Lib.fsproj", "msbuild", "<Project/>", PackageFacts("nuget", "lib", ())),
         ("a/package.json", "json", '{"devDependencies": {"x": "1"}}', PackageFacts("npm", "", (("x", 1),))),
+        (
+            "a/requirements.txt",
+            "text",
+            "# team_other\n-r base.txt\nTeam_Lib[x]==1.0 ; python_version < '3.12'\n\nteam-lib\ngit+https://a.com/b\n",
+            PackageFacts("pypi", "", (("team-lib", 3),)),
+        ),
+        (
+            "a/composer.json",
+            "json",
+            '{"name": "team/app",\n"require": {\n"team/lib": "^1"},\n"require-dev": {"team/test": "*"}}\n',
+            PackageFacts("composer", "team/app", (("team/lib", 3), ("team/test", 4))),
+        ),
         ("a/App.props", "msbuild", PROJECT, None),
         ("a/package.json", "json", "[1", None),
         ("a/package.json", "json", "[1]", None),
