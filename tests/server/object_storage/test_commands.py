@@ -116,6 +116,14 @@ def test_what_cannot_be_done_is_said_on_one_line(
     assert len(errors.splitlines()) == 1
 
 
+def test_an_address_is_named_without_its_password(command: Command) -> None:
+    """S3 takes none there, and its library quotes it as a part of the bucket's name."""
+    code, _, errors = command("published", "s3://key:pass%40word@bucket/team")
+    assert code == 1
+    assert errors.startswith("error: s3://bucket/team: ")
+    assert "pass" not in errors
+
+
 def test_a_follower_reports_a_failure_once_and_goes_on(command: Command, built: Path, folder: Path) -> None:
     address, served = folder / "published", folder / "served"
     command("publish", address, *OF_SHOP, "--data", built)

@@ -17,6 +17,7 @@ from groundwire_server.domain.graph.expansion import ExpandReason, ExpandRequest
 from groundwire_server.domain.query.query import QueryRequest
 from groundwire_server.domain.query.query_result import QueryResult
 from groundwire_server.domain.search.search import SearchRequest, SearchResult, SearchType
+from groundwire_server.domain.text_search.text_search import TextSearchRequest
 from groundwire_server.execution.call import Checkpoint
 from groundwire_server.rpc.admission import call_kinds
 from groundwire_server.rpc.admission.call_kinds import KNOWN_AFTER
@@ -127,6 +128,18 @@ async def test_a_kind_with_one_long_call_among_its_last_ones_is_not_short() -> N
         assert not durations.is_short(kind, "a")
         durations.add(kind, 0.0)
     assert durations.is_short(kind, "a")
+
+
+async def test_searches_for_lines_are_of_one_kind_if_they_have_one_pattern() -> None:
+    """A pattern may take minutes where another one of its length takes no time, and the event loop would wait."""
+    scope, access = Scope("shop", "main"), AccessContext()
+    kinds = [
+        call_kinds.kind_of(
+            "SearchText", TextSearchRequest(scope=scope, access=access, pattern=pattern, regex=True, max_matches=5)
+        )
+        for pattern in ("needle", "needle", "(.|x)+z")
+    ]
+    assert kinds[0] == kinds[1] != kinds[2]
 
 
 @pytest.mark.usefixtures("durations")
