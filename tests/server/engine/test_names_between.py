@@ -240,14 +240,14 @@ def test_a_hidden_repository_that_offers_the_same_names_has_no_influence(team: T
 
 def test_a_hidden_definition_of_the_using_repository_has_no_influence(tmp_path: Path) -> None:
     """What a repository defines itself comes from no other one, but not for those who do not see the definition."""
-    own = {
+    own_files = {
         "hidden/lib/client.py": PYTHON_LIB["src/lib/client.py"],
         "hidden/lib/__init__.py": PYTHON_LIB["src/lib/__init__.py"],
         "hidden/schema.sql": SQL_LIB["schema.sql"],
     }
     using = {**PYTHON_APP, **SQL_APP}
     with_own, without = Team(tmp_path / "with"), Team(tmp_path / "without")
-    with_own.add("app", {**using, **own}, [AccessRule("/hidden/", NodeAccess(acl_tags=("depot",)))])
+    with_own.add("app", {**using, **own_files}, [AccessRule("/hidden/", NodeAccess(acl_tags=("depot",)))])
     without.add("app", using)
     for made in (with_own, without):
         made.add("lib", {**PYTHON_LIB, **SQL_LIB})
