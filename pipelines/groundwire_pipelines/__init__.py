@@ -6,7 +6,7 @@
 from typing import TYPE_CHECKING
 
 from groundwire.evidence.counter import Counter
-from groundwire_pipelines.actions.definition import Action, DataFlow, KeyGroup, Outcome, Retry, StepSettings
+from groundwire_pipelines.action_definition import Action, DataFlow, KeyGroup, Outcome, Retry, StepSettings
 from groundwire_pipelines.engine.trace import RunEnded, RunStarted, StepEnded, StepStarted, TraceEvent, TraceSink
 from groundwire_pipelines.errors import DefinitionError, PipelineError, Problem, RunCancelledError, StepError
 from groundwire_pipelines.evidence_nodes import EvidenceNode, ShownText

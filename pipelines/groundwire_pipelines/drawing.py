@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from enum import StrEnum
 from typing import Any
 
-from groundwire_pipelines.actions.definition import Action
+from groundwire_pipelines.action_definition import Action
 from groundwire_pipelines.definition.file_models import StepDefinition
 from groundwire_pipelines.definition.model import PipelineDefinition
 

@@ -21,13 +21,13 @@ from pydantic import JsonValue
 from groundwire.tokens import TokenCounter
 from groundwire_client import TLS, AccessContext, AsyncGroundwireClient, IndexScope, NodeFilter, is_pattern
 from groundwire_pipelines.actions.registry import actions
-from groundwire_pipelines.definition.loading import load_pipeline
 from groundwire_pipelines.definition.model import PipelineDefinition
 from groundwire_pipelines.engine.runner import run_steps
 from groundwire_pipelines.engine.trace import TraceEvent, TraceSink
 from groundwire_pipelines.evidence_nodes import ShownText
 from groundwire_pipelines.filter_keys import FilterKeys
 from groundwire_pipelines.graph import EvidenceGraph, graph_of
+from groundwire_pipelines.loading import load_pipeline
 from groundwire_pipelines.models.environment import EnvironmentModel
 from groundwire_pipelines.parsing.filters import merged
 from groundwire_pipelines.prompts import PromptFolders

@@ -2,9 +2,9 @@ from pathlib import Path
 
 import pytest
 
-from groundwire_pipelines.definition.loading import load_pipeline
 from groundwire_pipelines.definition.model import PipelineDefinition
 from groundwire_pipelines.drawing import Language, drawing
+from groundwire_pipelines.loading import load_pipeline
 from support.small_registry import SMALL_REGISTRY
 
 LOOP = """

@@ -37,7 +37,7 @@ from groundwire_client import (
     SourceLocation,
 )
 from groundwire_client._evidence import evidence_of
-from groundwire_pipelines.actions.definition import Action, Outcome
+from groundwire_pipelines.action_definition import Action, Outcome
 from groundwire_pipelines.definition.file_models import StepDefinition
 from groundwire_pipelines.definition.model import PipelineDefinition
 from groundwire_pipelines.engine.binding import BoundStep, bind

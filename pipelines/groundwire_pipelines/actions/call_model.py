@@ -5,7 +5,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, JsonValue, model_validator
 
-from groundwire_pipelines.actions.definition import Action, DataFlow, Outcome
+from groundwire_pipelines.action_definition import Action, DataFlow, Outcome
 from groundwire_pipelines.actions.model_calls import ModelSettings, ask, request_of
 from groundwire_pipelines.actions.prompt_values import BUILT_IN_VARIABLES, Variables, fields_read, prompt_values
 from groundwire_pipelines.actions.query_input import BUILT_IN_SOURCES

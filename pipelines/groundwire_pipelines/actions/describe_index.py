@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Sequence
 
 from groundwire_client import GetIndexResponse, IndexScope, is_of
-from groundwire_pipelines.actions.definition import Action, DataFlow, Outcome, StepSettings
+from groundwire_pipelines.action_definition import Action, DataFlow, Outcome, StepSettings
 from groundwire_pipelines.actions.scope import pin, scopes_of, sending
 from groundwire_pipelines.runtime import Runtime
 from groundwire_pipelines.state import PipelineState

@@ -7,7 +7,7 @@ from typing import Annotated, Self, TypeVar
 from pydantic import Field, model_validator
 
 from groundwire_client import NodeFilter, NodeText, PrioritizationMode, ReachedNode, SkippedNode, SkipReason, choices
-from groundwire_pipelines.actions.definition import Action, DataFlow, Outcome, StepSettings
+from groundwire_pipelines.action_definition import Action, DataFlow, Outcome, StepSettings
 from groundwire_pipelines.actions.rules import OneOf, at_least_one, broken
 from groundwire_pipelines.actions.scope import narrowed, pin, scopes_of, sending
 from groundwire_pipelines.actions.text_budget import BudgetFactor, budget_of_context

@@ -5,7 +5,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from groundwire_pipelines.actions.definition import Action, DataFlow, Outcome
+from groundwire_pipelines.action_definition import Action, DataFlow, Outcome
 from groundwire_pipelines.actions.evidence import evidence_or_reason
 from groundwire_pipelines.actions.model_calls import ModelSettings, ask_prompt, is_final
 from groundwire_pipelines.errors import StepError

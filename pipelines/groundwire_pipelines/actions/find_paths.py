@@ -14,7 +14,7 @@ from groundwire_client import (
     is_id,
     telling_paths,
 )
-from groundwire_pipelines.actions.definition import Action, DataFlow, Outcome, StepSettings
+from groundwire_pipelines.action_definition import Action, DataFlow, Outcome, StepSettings
 from groundwire_pipelines.actions.query_input import effective_top_k, parsed_query
 from groundwire_pipelines.actions.rules import OneOf, at_least_one
 from groundwire_pipelines.actions.scope import narrowed, pin, scopes_of, sending

@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 
 from groundwire.v1.evidence_pb2 import GatherEvidenceResponse, NamedNode, Passage, PassageForm
 from groundwire_client import NodeFilter, ReachedNode, Retriever, SearchHit, choices, scope_name
-from groundwire_pipelines.actions.definition import Action, DataFlow, Outcome, StepSettings
+from groundwire_pipelines.action_definition import Action, DataFlow, Outcome, StepSettings
 from groundwire_pipelines.actions.prompt_evidence import WRITTEN, budget_for_new, earlier_ids, forget_many, lay_out
 from groundwire_pipelines.actions.query_input import QueryFrom, QueryParser, parsed_query, read_by, with_filters
 from groundwire_pipelines.actions.rules import OneOf, broken

@@ -6,7 +6,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
-from groundwire_pipelines.actions.definition import Action, DataFlow, Outcome, StepSettings
+from groundwire_pipelines.action_definition import Action, DataFlow, Outcome, StepSettings
 from groundwire_pipelines.actions.model_calls import ask_once, complained
 from groundwire_pipelines.actions.rules import broken
 from groundwire_pipelines.errors import StepError

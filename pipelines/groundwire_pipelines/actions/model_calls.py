@@ -6,7 +6,7 @@ from typing import Annotated, Final
 
 from pydantic import Field
 
-from groundwire_pipelines.actions.definition import StepSettings
+from groundwire_pipelines.action_definition import StepSettings
 from groundwire_pipelines.errors import StepError
 from groundwire_pipelines.parsing.prefixes import AnswerStream, without_markers, without_reasoning
 from groundwire_pipelines.runtime import Message, ModelRequest, ResponseSchema, Runtime

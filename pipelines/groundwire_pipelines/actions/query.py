@@ -19,7 +19,7 @@ from groundwire_client import (
     ids,
     offered_texts,
 )
-from groundwire_pipelines.actions.definition import Action, DataFlow, Outcome
+from groundwire_pipelines.action_definition import Action, DataFlow, Outcome
 from groundwire_pipelines.actions.query_input import effective_top_k, parsed_query, read_by, with_filters
 from groundwire_pipelines.actions.query_settings import QuerySettings
 from groundwire_pipelines.actions.scope import narrowed, pin, scopes_of, sending

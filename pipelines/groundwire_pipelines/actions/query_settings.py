@@ -5,7 +5,7 @@ from typing import Annotated, Self, TypeAlias
 from pydantic import Field, model_validator
 
 from groundwire_client import FusionMode, HybridParameters, Retriever, choices
-from groundwire_pipelines.actions.definition import StepSettings
+from groundwire_pipelines.action_definition import StepSettings
 from groundwire_pipelines.actions.query_input import QueryFrom, QueryParser
 from groundwire_pipelines.actions.rules import OneOf, at_least_one, broken, check_rrf_k
 from groundwire_pipelines.actions.text_budget import BudgetFactor

@@ -10,7 +10,7 @@ from groundwire.evidence.choosing import Choice, Match, QuestionNames, choose
 from groundwire.evidence.packing import Material, earlier_numbers, pack
 from groundwire.evidence.question_words import QuestionWords, identifiers
 from groundwire_client import EdgeDirection, NodeText
-from groundwire_pipelines.actions.definition import Action, DataFlow, Outcome, StepSettings
+from groundwire_pipelines.action_definition import Action, DataFlow, Outcome, StepSettings
 from groundwire_pipelines.actions.evidence import weakness
 from groundwire_pipelines.actions.prompt_evidence import WRITTEN, budget_for_new, earlier_ids, forget_many, lay_out
 from groundwire_pipelines.actions.rules import OneOf

@@ -6,7 +6,7 @@ from itertools import pairwise
 from groundwire.evidence.counter import Counter
 from groundwire.evidence.layout import in_one_line
 from groundwire_client import DependencyPath, GraphEdge
-from groundwire_pipelines.actions.definition import Action, DataFlow, Outcome, StepSettings
+from groundwire_pipelines.action_definition import Action, DataFlow, Outcome, StepSettings
 from groundwire_pipelines.actions.places import line_start, place, where
 from groundwire_pipelines.actions.prompt_evidence import WRITTEN
 from groundwire_pipelines.actions.render_context_blocks import show_texts

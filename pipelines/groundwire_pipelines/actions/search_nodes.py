@@ -6,7 +6,7 @@ from typing import Annotated, Final, Literal, Self, TypeAlias, get_args
 from pydantic import BeforeValidator, Field, model_validator
 
 from groundwire_client import NodeFilter, Rerank, Retriever, SearchNodesResponse, SearchType, choices, ids
-from groundwire_pipelines.actions.definition import Action, DataFlow, Outcome, StepSettings
+from groundwire_pipelines.action_definition import Action, DataFlow, Outcome, StepSettings
 from groundwire_pipelines.actions.query_input import (
     QueryFrom,
     QueryParser,

@@ -7,7 +7,7 @@ from typing import Annotated, Final
 
 from pydantic import Field
 
-from groundwire_pipelines.actions.definition import Action, DataFlow, Outcome
+from groundwire_pipelines.action_definition import Action, DataFlow, Outcome
 from groundwire_pipelines.actions.evidence import evidence_text, handles_missing
 from groundwire_pipelines.actions.model_calls import ModelSettings, ask_twice, english_question, is_final
 from groundwire_pipelines.actions.places import full_place

@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import JsonValue, ValidationError
 from pydantic_core import ErrorDetails
 
-from groundwire_pipelines.actions.definition import Action, StepSettings
+from groundwire_pipelines.action_definition import Action, StepSettings
 from groundwire_pipelines.definition.file_models import StepDefinition
 from groundwire_pipelines.definition.model import PipelineDefinition
 from groundwire_pipelines.definition.references import resolved

@@ -12,7 +12,7 @@ from typing import Any, Final
 import grpc
 
 from groundwire_client import GroundwireError, InvalidRequestError
-from groundwire_pipelines.actions.definition import ON_ERROR, Action, Outcome
+from groundwire_pipelines.action_definition import ON_ERROR, Action, Outcome
 from groundwire_pipelines.definition.model import PipelineDefinition
 from groundwire_pipelines.engine.binding import BoundStep, bind
 from groundwire_pipelines.engine.facts import Snapshot, restore, snapshot

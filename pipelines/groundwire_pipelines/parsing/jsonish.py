@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from groundwire_client import NodeFilter, node_filter
-from groundwire_pipelines.definition.wording import shown
 from groundwire_pipelines.parsing.filters import CALLER_NAMES, FILTER_NAMES, FLAG_FIELDS
+from groundwire_pipelines.wording import shown
 
 Tolerated = str | None | list["Tolerated"] | dict[str, "Tolerated"]
 """A value: unquoted words and numbers are strings, `null` and `None` are None."""

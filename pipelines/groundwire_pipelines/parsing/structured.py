@@ -14,9 +14,9 @@ from pydantic import JsonValue
 from referencing import Registry
 from referencing.exceptions import Unresolvable
 
-from groundwire_pipelines.definition.wording import shown
 from groundwire_pipelines.errors import StepError
 from groundwire_pipelines.parsing.jsonish import unfenced
+from groundwire_pipelines.wording import shown
 
 _Check: TypeAlias = Callable[[Validator, JsonValue, JsonValue, JsonValue], Iterable[ValidationError]]
 """The function that checks one keyword; its arguments are the validator, the keyword's value, the instance, and the

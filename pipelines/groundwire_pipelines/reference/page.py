@@ -8,12 +8,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from groundwire_pipelines.actions.definition import StepSettings
+from groundwire_pipelines.action_definition import StepSettings
 from groundwire_pipelines.actions.registry import BUILT_IN
-from groundwire_pipelines.definition.loading import load_pipeline
 from groundwire_pipelines.definition.search_path import PipelineSearch
 from groundwire_pipelines.engine.binding import bind
 from groundwire_pipelines.filter_keys import FilterKeys
+from groundwire_pipelines.loading import load_pipeline
 from groundwire_pipelines.reference.keys import Key, keys_of
 from groundwire_pipelines.settings import PipelineSettings
 

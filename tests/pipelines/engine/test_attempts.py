@@ -10,8 +10,8 @@ import pytest
 
 from groundwire_client import AsyncGroundwireClient, FailedPreconditionError, NotFoundError, UnavailableError
 from groundwire_pipelines import Pipeline
+from groundwire_pipelines.action_definition import Action, Outcome, StepSettings
 from groundwire_pipelines.actions import search_nodes
-from groundwire_pipelines.actions.definition import Action, Outcome, StepSettings
 from groundwire_pipelines.actions.evidence import evidence_or_reason
 from groundwire_pipelines.engine.runner import run_steps
 from groundwire_pipelines.engine.trace import StepEnded, TraceEvent

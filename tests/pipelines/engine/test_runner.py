@@ -13,8 +13,8 @@ from groundwire_client import (
     NotFoundError,
     UnavailableError,
 )
+from groundwire_pipelines.action_definition import Action, Outcome, StepSettings
 from groundwire_pipelines.actions import search_nodes
-from groundwire_pipelines.actions.definition import Action, Outcome, StepSettings
 from groundwire_pipelines.definition.model import PipelineDefinition
 from groundwire_pipelines.engine.runner import run_steps
 from groundwire_pipelines.engine.trace import RunEnded, StepEnded, StepStarted, TraceEvent

@@ -9,8 +9,8 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.trace import StatusCode
 
+from groundwire_pipelines.action_definition import Action, Outcome, StepSettings
 from groundwire_pipelines.actions import search_nodes
-from groundwire_pipelines.actions.definition import Action, Outcome, StepSettings
 from groundwire_pipelines.engine.runner import run_steps
 from groundwire_pipelines.engine.telemetry import SpanSink
 from groundwire_pipelines.errors import StepError

@@ -8,8 +8,8 @@ import pytest
 from pydantic import JsonValue
 
 from groundwire_client import AccessContext, NodeFilter
+from groundwire_pipelines.action_definition import Action, Outcome, StepSettings
 from groundwire_pipelines.actions import expand_dependency_tree, fetch_node_texts, render_context_blocks, search_nodes
-from groundwire_pipelines.actions.definition import Action, Outcome, StepSettings
 from groundwire_pipelines.engine.runner import run_steps
 from groundwire_pipelines.engine.trace import JsonLinesSink, TraceEvent, TraceSink, event_as_json
 from groundwire_pipelines.engine.trace_file import read_trace

@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import JsonValue
 
-from groundwire_pipelines.definition.loading import load_pipeline
-from groundwire_pipelines.definition.merged_yaml import merged_yaml
 from groundwire_pipelines.definition.search_path import LIBRARY
+from groundwire_pipelines.loading import load_pipeline
+from groundwire_pipelines.merged_yaml import merged_yaml
 from support.small_registry import SMALL_REGISTRY
 
 PARENT = """\

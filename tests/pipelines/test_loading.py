@@ -3,9 +3,9 @@ from pathlib import Path
 import pytest
 
 from groundwire_configuration.located_values import Origin
-from groundwire_pipelines.definition.loading import load_pipeline
 from groundwire_pipelines.definition.search_path import LIBRARY
 from groundwire_pipelines.errors import DefinitionError
+from groundwire_pipelines.loading import load_pipeline
 from support import programs
 
 LIBRARY_FILES = sorted(path.stem for path in LIBRARY.glob("*.yaml"))

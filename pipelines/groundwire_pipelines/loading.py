@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import JsonValue
 
 from groundwire_configuration.located_values import Located, located
-from groundwire_pipelines.actions.definition import Action
+from groundwire_pipelines.action_definition import Action
 from groundwire_pipelines.actions.registry import actions as registered_actions
 from groundwire_pipelines.definition.merging import inheritance_chain, merge
 from groundwire_pipelines.definition.model import PipelineDefinition
