@@ -8,8 +8,8 @@ from pathlib import Path
 from pydantic import JsonValue
 
 from groundwire.printable_text import printable
-from groundwire_pipelines.engine.trace import Facts, RunEnded, RunStarted, StepEnded, StepStarted, TraceEvent
-from groundwire_pipelines.engine.trace_file import read_trace
+from groundwire_pipelines.trace.events import Facts, RunEnded, RunStarted, StepEnded, StepStarted, TraceEvent
+from groundwire_pipelines.trace.trace_file import read_trace
 
 Pairs = tuple[tuple[str, str], ...]
 

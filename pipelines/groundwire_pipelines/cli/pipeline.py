@@ -15,7 +15,7 @@ from groundwire_pipelines.actions.registry import actions
 from groundwire_pipelines.cli.options import AsJson, Folders, PipelineName, reported
 from groundwire_pipelines.definition.model import PipelineDefinition
 from groundwire_pipelines.definition.search_path import PipelineSearch
-from groundwire_pipelines.drawing import Language, drawing
+from groundwire_pipelines.diagram import Language, drawing
 from groundwire_pipelines.errors import DefinitionError, Problem
 from groundwire_pipelines.loading import load_pipeline
 from groundwire_pipelines.merged_yaml import copy_pipeline, given_settings, merged_yaml, prompt_folders, step_keys

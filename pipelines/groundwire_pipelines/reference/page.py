@@ -29,7 +29,7 @@ def rules() -> dict[str, tuple[str, ...]]:
     for path in sorted(_PACKAGE.rglob("*.py")):
         if "reference" in path.relative_to(_PACKAGE).parts:
             continue
-        part = path.stem if path.parent.name == "actions" else path.parent.name
+        part = path.stem if path.parent.name in ("actions", "action_parts") else path.parent.name
         for rule in _named(ast.parse(path.read_text(encoding="utf-8"))):
             parts_of_rule.setdefault(rule, set()).add(part)
     return {rule: tuple(sorted(parts_of_rule[rule])) for rule in sorted(parts_of_rule)}

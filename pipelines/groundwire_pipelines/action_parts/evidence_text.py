@@ -5,9 +5,9 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from groundwire.evidence.layout import in_one_line
 from groundwire_client import SkipReason
-from groundwire_pipelines.actions.places import full_place
+from groundwire_pipelines.action_parts.places import full_place
+from groundwire_pipelines.evidence_graph import nodes_of, texts_of
 from groundwire_pipelines.evidence_nodes import EvidenceNode, ShownText
-from groundwire_pipelines.graph import nodes_of, texts_of
 from groundwire_pipelines.parsing.filters import EXCLUSIVE, NOT_COMBINABLE
 from groundwire_pipelines.runtime import Runtime
 from groundwire_pipelines.state import PipelineState

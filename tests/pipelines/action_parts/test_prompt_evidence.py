@@ -6,8 +6,8 @@ import pytest
 
 from groundwire.tokens import TokenCounter
 from groundwire_client import NodeText, ServiceContext
-from groundwire_pipelines.actions.evidence import evidence_text
-from groundwire_pipelines.actions.prompt_evidence import earlier_ids
+from groundwire_pipelines.action_parts.evidence_text import evidence_text
+from groundwire_pipelines.action_parts.prompt_evidence import earlier_ids
 from groundwire_pipelines.state import PipelineState
 from support.context_blocks import numbered, render, source
 from support.retrieval import make_state

@@ -15,7 +15,7 @@ from referencing import Registry
 from referencing.exceptions import Unresolvable
 
 from groundwire_pipelines.errors import StepError
-from groundwire_pipelines.parsing.jsonish import unfenced
+from groundwire_pipelines.parsing.tolerant_json import unfenced
 from groundwire_pipelines.wording import shown
 
 _Check: TypeAlias = Callable[[Validator, JsonValue, JsonValue, JsonValue], Iterable[ValidationError]]

@@ -5,21 +5,11 @@ sources, and the values of the run's filter, are included only if the run's call
 names, counts, ids, and the keys of steps as the pipeline's file has them.
 """
 
-import errno
-import json
-import os
-import stat
-import sys
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
-from pathlib import Path
-from types import TracebackType
-from typing import Final, Literal, Self, TextIO
+from typing import Final, Literal
 
 from pydantic import AwareDatetime, FiniteFloat, JsonValue
-
-from groundwire_pipelines.errors import PipelineError
 
 Facts = Mapping[str, JsonValue]
 Ending = Literal["ok", "failed", "cancelled"]
@@ -103,66 +93,3 @@ EVENT_NAMES: Final[Mapping[type[TraceEvent], str]] = {
 def event_as_json(event: TraceEvent) -> dict[str, JsonValue]:
     """The event's name as `event`, then its fields; times in ISO 8601."""
     return {"event": EVENT_NAMES[type(event)], **asdict(event), "time": event.time.isoformat()}
-
-
-class JsonLinesSink:
-    """Writes events to a file at once, as one line of JSON each. Use it as a context manager.
-
-    The file is emptied first, and readable by its owner only. A symbolic link is refused.
-
-    Raises:
-        PipelineError: The file cannot be written; also raised during the run.
-    """
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        with self._writing():
-            self._file = open_private(path)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        with self._writing():
-            self._file.close()
-
-    def __call__(self, event: TraceEvent) -> None:
-        """Writes one event."""
-        with self._writing():
-            self._file.write(json.dumps(event_as_json(event)) + "\n")
-            self._file.flush()
-
-    @contextmanager
-    def _writing(self) -> Iterator[None]:
-        try:
-            yield
-        except OSError as error:
-            raise PipelineError(f"the trace {self._path} cannot be written: {error.strerror}") from error
-
-
-def open_private(path: Path) -> TextIO:
-    """Opens a text file for writing, emptied, that only its owner may read; the mode of an existing file is changed.
-
-    A symbolic link is refused: in a folder that others may write to, it could lead to another file of the user. Raises
-    OSError, also for a file that another user owns, who could read what is written.
-    """
-    flags = os.O_WRONLY | os.O_CREAT
-    if sys.platform != "win32":
-        flags |= os.O_NOFOLLOW | os.O_CLOEXEC
-    try:
-        handle = os.open(path, flags, 0o600)
-    except OSError as error:
-        if error.errno == errno.ELOOP:
-            raise OSError(error.errno, "it is a symbolic link; name the file itself") from error
-        raise
-    try:
-        if stat.S_ISREG(os.fstat(handle).st_mode):
-            if sys.platform != "win32":
-                os.fchmod(handle, 0o600)
-            os.ftruncate(handle, 0)
-        return os.fdopen(handle, "w", encoding="utf-8")
-    except BaseException:
-        os.close(handle)
-        raise

@@ -6,8 +6,8 @@ from typing import Annotated, Final, TypeAlias
 
 from pydantic import Field, JsonValue
 
-from groundwire_pipelines.actions.evidence import evidence_or_reason
-from groundwire_pipelines.actions.model_calls import english_question
+from groundwire_pipelines.action_parts.ask_model import english_question
+from groundwire_pipelines.action_parts.evidence_text import evidence_or_reason
 from groundwire_pipelines.errors import StepError
 from groundwire_pipelines.parsing.filters import filters_in_words
 from groundwire_pipelines.parsing.prefixes import ROUTER_PREFIXES

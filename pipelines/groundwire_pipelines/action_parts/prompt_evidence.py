@@ -11,9 +11,9 @@ from typing import Final
 from groundwire.evidence.counter import Counter
 from groundwire.evidence.layout import NAMED_HEADING, in_one_line
 from groundwire.evidence.rendered import Rendered, as_text, taken_apart, within, without
-from groundwire_pipelines.actions.places import full_place, service_line
+from groundwire_pipelines.action_parts.places import full_place, service_line
+from groundwire_pipelines.evidence_graph import services_of
 from groundwire_pipelines.evidence_nodes import ShownText
-from groundwire_pipelines.graph import services_of
 from groundwire_pipelines.runtime import Runtime
 from groundwire_pipelines.state import PipelineState
 

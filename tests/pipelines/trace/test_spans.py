@@ -12,10 +12,10 @@ from opentelemetry.trace import StatusCode
 from groundwire_pipelines.action_definition import Action, Outcome, StepSettings
 from groundwire_pipelines.actions import search_nodes
 from groundwire_pipelines.engine.runner import run_steps
-from groundwire_pipelines.engine.telemetry import SpanSink
 from groundwire_pipelines.errors import StepError
 from groundwire_pipelines.runtime import Runtime
 from groundwire_pipelines.state import PipelineState
+from groundwire_pipelines.trace.spans import SpanSink
 from support.retrieval import INDEX, FakeRetrieval, make_definition, make_runtime, make_state, make_step
 
 SEARCH = make_step("search", "search_nodes", {"next": "end"}, search_type="bm25", query_from="question")

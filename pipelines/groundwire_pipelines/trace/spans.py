@@ -12,7 +12,7 @@ from opentelemetry import context, trace
 from opentelemetry.context import Context
 from opentelemetry.trace import Span, StatusCode, Tracer
 
-from groundwire_pipelines.engine.trace import Facts, RunEnded, RunStarted, StepEnded, StepStarted, TraceEvent
+from groundwire_pipelines.trace.events import Facts, RunEnded, RunStarted, StepEnded, StepStarted, TraceEvent
 
 _LIBRARY: Final = "groundwire_pipelines"
 

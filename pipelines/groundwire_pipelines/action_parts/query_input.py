@@ -6,11 +6,11 @@ from pydantic import Field
 
 from groundwire.blank_text import is_blank
 from groundwire_client import NodeFilter
-from groundwire_pipelines.actions.prompt_values import output_text
-from groundwire_pipelines.actions.rules import OneOf
+from groundwire_pipelines.action_parts.key_rules import OneOf
+from groundwire_pipelines.action_parts.prompt_values import output_text
 from groundwire_pipelines.errors import StepError
 from groundwire_pipelines.parsing.filters import extended
-from groundwire_pipelines.parsing.jsonish import ParsedQuery, parse_jsonish
+from groundwire_pipelines.parsing.search_query import ParsedQuery, parse_jsonish
 from groundwire_pipelines.prompts import VARIABLE_NAME
 from groundwire_pipelines.settings import PipelineSettings
 from groundwire_pipelines.state import PipelineState

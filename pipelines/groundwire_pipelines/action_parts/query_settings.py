@@ -6,9 +6,9 @@ from pydantic import Field, model_validator
 
 from groundwire_client import FusionMode, HybridParameters, Retriever, choices
 from groundwire_pipelines.action_definition import StepSettings
-from groundwire_pipelines.actions.query_input import QueryFrom, QueryParser
-from groundwire_pipelines.actions.rules import OneOf, at_least_one, broken, check_rrf_k
-from groundwire_pipelines.actions.text_budget import BudgetFactor
+from groundwire_pipelines.action_parts.key_rules import OneOf, at_least_one, broken, check_rrf_k
+from groundwire_pipelines.action_parts.query_input import QueryFrom, QueryParser
+from groundwire_pipelines.action_parts.text_budget import BudgetFactor
 from groundwire_pipelines.filter_keys import FilterKey
 
 _Share: TypeAlias = Annotated[float, Field(ge=0, le=1)]

@@ -11,11 +11,11 @@ from groundwire_client import AccessContext, NodeFilter
 from groundwire_pipelines.action_definition import Action, Outcome, StepSettings
 from groundwire_pipelines.actions import expand_dependency_tree, fetch_node_texts, render_context_blocks, search_nodes
 from groundwire_pipelines.engine.runner import run_steps
-from groundwire_pipelines.engine.trace import JsonLinesSink, TraceEvent, TraceSink, event_as_json
-from groundwire_pipelines.engine.trace_file import read_trace
 from groundwire_pipelines.errors import PipelineError, StepError
 from groundwire_pipelines.runtime import Message, ModelAnswer, ModelRequest, Runtime
 from groundwire_pipelines.state import PipelineState
+from groundwire_pipelines.trace.events import TraceEvent, TraceSink, event_as_json
+from groundwire_pipelines.trace.trace_file import JsonLinesSink, read_trace
 from support.retrieval import (
     INDEX,
     FakeRetrieval,
@@ -102,7 +102,7 @@ def traced(*sinks: TraceSink, texts: bool = False) -> None:
     asyncio.run(run_steps(DEFINITION, ACTIONS, state, runtime, sinks=sinks, trace_texts=texts))
 
 
-def told(texts: bool = False) -> list[dict[str, Any]]:
+def traced_events(texts: bool = False) -> list[dict[str, Any]]:
     """The events of a run, without their times."""
     events: list[TraceEvent] = []
     traced(events.append, texts=texts)
@@ -114,7 +114,7 @@ def timeless(event: TraceEvent) -> dict[str, Any]:
 
 
 def test_tells_when_the_run_and_each_step_start_and_end() -> None:
-    events = told()
+    events = traced_events()
     assert [(event["event"], event.get("step_id")) for event in events] == [
         ("run_started", None),
         *(
@@ -127,7 +127,7 @@ def test_tells_when_the_run_and_each_step_start_and_end() -> None:
 
 
 def test_tells_names_counts_and_ids() -> None:
-    events = told()
+    events = traced_events()
     scope: dict[str, JsonValue] = {"repository": "shop", "branch": "main"}
     question: dict[str, JsonValue] = {"user_question": {"characters": 22}, "is_english": True}
     given = {**question, **scope, "retrieval_filter": {"languages": {"count": 1}}}
@@ -187,18 +187,18 @@ def test_tells_names_counts_and_ids() -> None:
 
 
 def test_tells_what_the_model_calls_of_a_step_took() -> None:
-    ended = [event for event in told() if event["event"] == "step_ended"]
+    ended = [event for event in traced_events() if event["event"] == "step_ended"]
     spent = {event["step_id"]: (event["prompt_tokens"], event["completion_tokens"]) for event in ended}
     assert spent == {**dict.fromkeys(("search", "expand", "fetch", "render", "end"), (0, 0)), "ask": (14, 6)}
 
 
 def test_a_run_repeated_tells_the_same_but_for_times() -> None:
-    assert told() == told()
-    assert json.dumps(told(texts=True)) == json.dumps(told(texts=True))
+    assert traced_events() == traced_events()
+    assert json.dumps(traced_events(texts=True)) == json.dumps(traced_events(texts=True))
 
 
 def test_holds_texts_only_when_asked_and_access_never() -> None:
-    without, with_texts = json.dumps(told()), json.dumps(told(texts=True))
+    without, with_texts = json.dumps(traced_events()), json.dumps(traced_events(texts=True))
     assert [secret for secret in SECRETS if secret in without] == []
     assert [secret for secret in SECRETS if secret not in with_texts] == ["finance-acl"]
 
@@ -255,7 +255,7 @@ def test_a_file_is_read_as_it_was_written(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("content", "message"),
     [
         ('{"event": "run_started"}', "1: no event of a trace: pipeline: Field required"),
         ('{"event": "step_skipped"}', "give a file that `groundwire run --trace FILE` has written"),
@@ -269,9 +269,9 @@ def test_a_file_is_read_as_it_was_written(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_a_file_that_is_no_trace_is_refused_with_its_line(tmp_path: Path, content: str, told: str) -> None:
+def test_a_file_that_is_no_trace_is_refused_with_its_line(tmp_path: Path, content: str, message: str) -> None:
     path = tmp_path / "trace.jsonl"
     path.write_bytes(content.encode("utf-8", "surrogateescape") + b"\n")
     with pytest.raises(PipelineError) as refused:
         read_trace(path)
-    assert told in str(refused.value)
+    assert message in str(refused.value)

@@ -6,7 +6,7 @@ import pytest
 from pydantic import JsonValue
 
 from groundwire_pipelines.errors import StepError
-from groundwire_pipelines.parsing.structured import MAX_NESTING, MAX_REFERENCES, read_structured, schema_problem
+from groundwire_pipelines.parsing.json_answer import MAX_NESTING, MAX_REFERENCES, read_structured, schema_problem
 from support.growth import check_linear
 
 NESTED: dict[str, JsonValue] = {

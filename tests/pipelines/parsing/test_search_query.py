@@ -4,8 +4,8 @@ from hypothesis import strategies as st
 
 from groundwire_client import NodeFilter
 from groundwire_pipelines.parsing.filters import CALLER_NAMES, FILTER_NAMES
-from groundwire_pipelines.parsing.jsonish import MAX_QUERY_CHARACTERS, ParsedQuery, query_problem
-from groundwire_pipelines.parsing.jsonish import parse_jsonish as parse
+from groundwire_pipelines.parsing.search_query import MAX_QUERY_CHARACTERS, ParsedQuery, query_problem
+from groundwire_pipelines.parsing.search_query import parse_jsonish as parse
 from groundwire_server.domain.limits import MAX_QUERY_CHARS
 
 NARROW = NodeFilter(service_names=("tax",), repo_names=("shop",), case_ids=("c1",))

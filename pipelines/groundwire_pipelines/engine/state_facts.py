@@ -17,14 +17,14 @@ _NAMES: Final = frozenset(
     {"repository", "branch", "session_id", "user_id", "active_index", "retrieval_mode", "error_step", "error_rule"}
 )
 _ID_LISTS: Final = frozenset({"retrieval_seed_nodes", "graph_seed_nodes"})
-_UNTOLD: Final = frozenset({"retrieval_access", "scopes", "answered_call", "model_answer"})
+_NEVER_TRACED: Final = frozenset({"retrieval_access", "scopes", "answered_call", "model_answer"})
 """The caller's access, which a trace must not hold, and what repeats an event's `index` and `last_model_response`."""
 
 _Node: TypeAlias = SearchHit | ReachedNode | NodeText | SkippedNode | EvidenceNode
 Snapshot = Mapping[str, object]
 
 
-class Telling(IntEnum):
+class TraceDetail(IntEnum):
     """The level of detail of events."""
 
     SIZES = 0
@@ -45,19 +45,19 @@ def restore(state: PipelineState, before: Snapshot) -> None:
     restore_pin(state, cast("str", before["active_index"]), cast("list[IndexScope]", before["scopes"]))
 
 
-def held(now: Snapshot, telling: Telling) -> dict[str, JsonValue]:
+def held(now: Snapshot, detail: TraceDetail) -> dict[str, JsonValue]:
     """The fields that are not empty."""
     filled = {name: value for name, value in now.items() if value and value != NodeFilter()}
-    return _facts(filled, telling)
+    return _facts(filled, detail)
 
 
-def changed(before: Snapshot, now: Snapshot, telling: Telling) -> dict[str, JsonValue]:
+def changed(before: Snapshot, now: Snapshot, detail: TraceDetail) -> dict[str, JsonValue]:
     """The fields that have changed, with their present values."""
-    return _facts({name: value for name, value in now.items() if value != before[name]}, telling)
+    return _facts({name: value for name, value in now.items() if value != before[name]}, detail)
 
 
-def _facts(values: Snapshot, telling: Telling) -> dict[str, JsonValue]:
-    return {name: _fact(name, value, telling) for name, value in values.items() if name not in _UNTOLD}
+def _facts(values: Snapshot, detail: TraceDetail) -> dict[str, JsonValue]:
+    return {name: _fact(name, value, detail) for name, value in values.items() if name not in _NEVER_TRACED}
 
 
 def _copied(value: object) -> object:
@@ -66,19 +66,19 @@ def _copied(value: object) -> object:
     return dict(value) if isinstance(value, dict) else value
 
 
-def _fact(name: str, value: object, telling: Telling) -> JsonValue:
+def _fact(name: str, value: object, detail: TraceDetail) -> JsonValue:
     match value:
         case bool() | int() | None:
             return value
         case str():
-            return value if name in _NAMES else _text(value, telling)
+            return value if name in _NAMES else _text(value, detail)
         case list():
-            return _list(name, value, telling)
+            return _list(name, value, detail)
         case dict() if name == "outputs":
             # Names only, which are those of the pipeline's file.
-            return dict(value) if telling is Telling.TEXTS else {"names": list(value)}
+            return dict(value) if detail is TraceDetail.TEXTS else {"names": list(value)}
         case dict() if name == "extensions":
-            return {kept: _extension(fields_of, telling) for kept, fields_of in value.items()}
+            return {kept: _extension(fields_of, detail) for kept, fields_of in value.items()}
         case dict():
             return {"count": len(value)}
         case ExpandDebug():
@@ -86,36 +86,36 @@ def _fact(name: str, value: object, telling: Telling) -> JsonValue:
         case SearchReport():
             return asdict(value)
         case NodeFilter():
-            return cast("JsonValue", plain(value)) if telling is Telling.TEXTS else _shape(value)
+            return cast("JsonValue", plain(value)) if detail is TraceDetail.TEXTS else _shape(value)
         case _:
             raise TypeError(f"the state's field {name} holds {value!r}, which a trace cannot represent")
 
 
-def _extension(kept: object, telling: Telling) -> JsonValue:
+def _extension(kept: object, detail: TraceDetail) -> JsonValue:
     """The fields of a plug-in's value: numbers unchanged, texts as their sizes, and collections as their counts."""
     if not is_dataclass(kept) or isinstance(kept, type):
         raise TypeError(
             f"extensions holds {kept!r}, which is no dataclass: make it one, so that a trace can represent it"
         )
-    return {field.name: _kept(getattr(kept, field.name), telling) for field in fields(kept)}
+    return {field.name: _kept(getattr(kept, field.name), detail) for field in fields(kept)}
 
 
-def _kept(value: object, telling: Telling) -> JsonValue:
+def _kept(value: object, detail: TraceDetail) -> JsonValue:
     match value:
         case bool() | int() | float() | None:
             return value
         case str():
-            return _text(value, telling)
+            return _text(value, detail)
         case Sized():
             facts: dict[str, JsonValue] = {"count": len(value)}
-            return {**facts, "text": repr(value)} if telling is Telling.TEXTS else facts
+            return {**facts, "text": repr(value)} if detail is TraceDetail.TEXTS else facts
         case _:
-            return {"text": repr(value)} if telling is Telling.TEXTS else {}
+            return {"text": repr(value)} if detail is TraceDetail.TEXTS else {}
 
 
-def _text(value: str, telling: Telling) -> JsonValue:
+def _text(value: str, detail: TraceDetail) -> JsonValue:
     sizes: dict[str, JsonValue] = {"characters": len(value)}
-    return {**sizes, "text": value} if telling is Telling.TEXTS else sizes
+    return {**sizes, "text": value} if detail is TraceDetail.TEXTS else sizes
 
 
 def _shape(value: NodeFilter) -> dict[str, JsonValue]:
@@ -126,16 +126,16 @@ def _shape(value: NodeFilter) -> dict[str, JsonValue]:
     }
 
 
-def _list(name: str, values: list[object], telling: Telling) -> JsonValue:
+def _list(name: str, values: list[object], detail: TraceDetail) -> JsonValue:
     facts: dict[str, JsonValue] = {"count": len(values)}
     texts = [value for value in values if isinstance(value, str)]
     held_nodes = (value.node if isinstance(value, ShownText) else value for value in values)
     nodes = [value for value in held_nodes if isinstance(value, _Node)]
     if texts and name not in _ID_LISTS:
         facts["characters"] = sum(map(len, texts))
-        if telling is Telling.TEXTS:
+        if detail is TraceDetail.TEXTS:
             facts["texts"] = list(texts)
-    elif telling is not Telling.SIZES and (texts or nodes):
+    elif detail is not TraceDetail.SIZES and (texts or nodes):
         facts["ids"] = [*texts, *(node.id for node in nodes)]
     shown = [value for value in values if isinstance(value, ShownText)]
     if shown:
