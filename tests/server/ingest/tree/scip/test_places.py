@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from groundwire_ingest.records import SkippedFile
-from groundwire_ingest.scip.indexes import MAX_DOCUMENTS_OF_A_FILE
 from groundwire_ingest.tree.decoding import read_source
 from groundwire_ingest.tree.model import SourceFile
+from groundwire_ingest.tree.scip.indexes import MAX_DOCUMENTS_OF_A_FILE
 from groundwire_ingest.tree.source import TreeSource
 from groundwire_ingest.tree.walk import ListedFile, Listing, list_tree
 from support.scip_index import Entry, Mark, document, edges_of, encoded_varint, index, notes_of, write_tree
@@ -138,7 +138,7 @@ def test_a_file_is_read_for_few_of_the_documents_about_it(tmp_path: Path, monkey
         opened.append(listed.path)
         return read_source(root, listed)
 
-    monkeypatch.setattr("groundwire_ingest.scip.indexes.read_source", counted)
+    monkeypatch.setattr("groundwire_ingest.tree.scip.indexes.read_source", counted)
     edges_of(write_tree(tmp_path, {**FILES, "index.scip": index([about] * 50), "more.scip": index([about])}))
     assert opened == ["web/src/load.ts"] * 2 * MAX_DOCUMENTS_OF_A_FILE
 

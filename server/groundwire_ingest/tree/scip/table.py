@@ -3,12 +3,12 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from groundwire_ingest.scip.documents import Relation
-from groundwire_ingest.scip.overlay import Overlay
-from groundwire_ingest.scip.positions import Occurrence
-from groundwire_ingest.scip.symbols import is_callable as is_callable_symbol
-from groundwire_ingest.scip.symbols import is_module, is_of_unnamed_package, is_type, plain_name, type_of_field
 from groundwire_ingest.tree.facts import Definition
+from groundwire_ingest.tree.scip.documents import Relation
+from groundwire_ingest.tree.scip.overlay import Overlay
+from groundwire_ingest.tree.scip.positions import Occurrence
+from groundwire_ingest.tree.scip.symbols import is_callable as is_callable_symbol
+from groundwire_ingest.tree.scip.symbols import is_module, is_of_unnamed_package, is_type, plain_name, type_of_field
 
 MAX_DEFINITIONS = 3
 """A symbol that more nodes than this define, such as a package of many files, leads to none of them."""

@@ -9,8 +9,8 @@ from tempfile import TemporaryDirectory
 from groundwire_ingest.files_below import open_below, size_below
 from groundwire_ingest.ingest_errors import IngestError
 from groundwire_ingest.records import SkippedFile, SourceRecord
-from groundwire_ingest.scip.documents import DocumentPlace, Outline, text_at
-from groundwire_ingest.scip.indexes import held_by
+from groundwire_ingest.tree.scip.documents import DocumentPlace, Outline, text_at
+from groundwire_ingest.tree.scip.indexes import held_by
 from groundwire_ingest.tree.source import TreeSource
 from groundwire_ingest.tree.walk import COMPILER_INDEX_SUFFIX
 from groundwire_ingest.workers import GivenUp, Workers

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from groundwire_ingest.ingest_errors import IngestError
-from groundwire_ingest.scip import documents as scip_documents
-from groundwire_ingest.scip import scip_pb2
-from groundwire_ingest.scip.documents import MAX_DOCUMENT_BYTES, Document, document_at, is_scip, outline
+from groundwire_ingest.tree.scip import documents as scip_documents
+from groundwire_ingest.tree.scip import scip_pb2
+from groundwire_ingest.tree.scip.documents import MAX_DOCUMENT_BYTES, Document, document_at, is_scip, outline
 from support.scip_index import encoded_varint, index
 
 

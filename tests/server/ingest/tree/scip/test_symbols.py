@@ -2,7 +2,7 @@
 
 import pytest
 
-from groundwire_ingest.scip.symbols import (
+from groundwire_ingest.tree.scip.symbols import (
     constructors,
     is_callable,
     is_module,

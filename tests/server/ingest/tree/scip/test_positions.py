@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from groundwire_ingest.scip.positions import Occurrence, SourceText, Span, innermost
+from groundwire_ingest.tree.scip.positions import Occurrence, SourceText, Span, innermost
 
 TEXT = "plain = 1\n🧾größe = plain + 2\nlast"
 

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 from groundwire_index.nodes.node import CONTAINS
 from groundwire_ingest.records import SourceEdge
-from groundwire_ingest.scip.overlay import Overlay, TreeFile
-from groundwire_ingest.scip.positions import Occurrence
-from groundwire_ingest.scip.symbols import constructors, is_module, is_property, is_type, type_of_field
-from groundwire_ingest.scip.table import Place, SymbolTable
+from groundwire_ingest.tree.scip.overlay import Overlay, TreeFile
+from groundwire_ingest.tree.scip.positions import Occurrence
+from groundwire_ingest.tree.scip.symbols import constructors, is_module, is_property, is_type, type_of_field
+from groundwire_ingest.tree.scip.table import Place, SymbolTable
 
 CALLS, REFERENCES, IMPORTS, INHERITS = "Calls", "References", "Imports", "Inherits"
 IMPLEMENTS, IMPLEMENTED_BY = "Implements", "ImplementedBy"

@@ -5,10 +5,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from groundwire_ingest.records import SourceNode
-from groundwire_ingest.scip.documents import Document
-from groundwire_ingest.scip.positions import Occurrence, SourceText, Span, innermost
-from groundwire_ingest.scip.symbols import CONSTRUCTOR_NAMES, is_module, plain_name
 from groundwire_ingest.tree.facts import CodeFacts, Definition
+from groundwire_ingest.tree.scip.documents import Document
+from groundwire_ingest.tree.scip.positions import Occurrence, SourceText, Span, innermost
+from groundwire_ingest.tree.scip.symbols import CONSTRUCTOR_NAMES, is_module, plain_name
 from groundwire_ingest.tree.walk import ListedFile
 
 LEAST_FITTING_SHARE = 0.9

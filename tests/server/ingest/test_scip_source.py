@@ -7,8 +7,8 @@ import pytest
 from groundwire_ingest.ingest_errors import IngestError
 from groundwire_ingest.recognise import recognise
 from groundwire_ingest.records import SkippedFile, SourceEdge, SourceNode
-from groundwire_ingest.scip import scip_pb2
-from groundwire_ingest.scip.source import ScipSource
+from groundwire_ingest.scip_source import ScipSource
+from groundwire_ingest.tree.scip import scip_pb2
 from groundwire_ingest.tree.source import TreeSource
 from support.scip_index import Entry, Mark, document, index, write_tree
 

@@ -20,8 +20,8 @@ from google.protobuf.message import DecodeError
 
 from groundwire_ingest.files_below import open_below
 from groundwire_ingest.ingest_errors import IngestError
-from groundwire_ingest.scip import scip_pb2
-from groundwire_ingest.scip.positions import Occurrence
+from groundwire_ingest.tree.scip import scip_pb2
+from groundwire_ingest.tree.scip.positions import Occurrence
 
 MAX_DOCUMENTS = 200_000
 MAX_DOCUMENT_BYTES = 32 << 20
