@@ -6,7 +6,7 @@ from typing import Any
 
 from groundwire_pipelines.action_definition import Action
 from groundwire_pipelines.definition.file_models import StepDefinition
-from groundwire_pipelines.definition.model import PipelineDefinition
+from groundwire_pipelines.definition.pipeline_definition import PipelineDefinition
 
 
 class Language(StrEnum):

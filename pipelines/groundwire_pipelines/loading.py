@@ -10,7 +10,7 @@ from groundwire_configuration.located_values import Located, located
 from groundwire_pipelines.action_definition import Action
 from groundwire_pipelines.actions.registry import actions as registered_actions
 from groundwire_pipelines.definition.merging import inheritance_chain, merge
-from groundwire_pipelines.definition.model import PipelineDefinition
+from groundwire_pipelines.definition.pipeline_definition import PipelineDefinition
 from groundwire_pipelines.definition.search_path import RUN, PipelineSearch
 from groundwire_pipelines.errors import DefinitionError, Problem
 from groundwire_pipelines.validation.validator import validated

@@ -13,7 +13,7 @@ from pydantic import JsonValue
 from groundwire_configuration.located_values import unquoted
 from groundwire_pipelines.action_definition import Action
 from groundwire_pipelines.definition.file_models import PIPELINE_NAME, StepDefinition
-from groundwire_pipelines.definition.model import PipelineDefinition
+from groundwire_pipelines.definition.pipeline_definition import PipelineDefinition
 from groundwire_pipelines.definition.search_path import RUN
 from groundwire_pipelines.engine.binding import bind
 from groundwire_pipelines.errors import PipelineError

@@ -21,7 +21,7 @@ from pydantic import JsonValue
 from groundwire.tokens import TokenCounter
 from groundwire_client import TLS, AccessContext, AsyncGroundwireClient, IndexScope, NodeFilter, is_pattern
 from groundwire_pipelines.actions.registry import actions
-from groundwire_pipelines.definition.model import PipelineDefinition
+from groundwire_pipelines.definition.pipeline_definition import PipelineDefinition
 from groundwire_pipelines.engine.runner import run_steps
 from groundwire_pipelines.evidence_graph import EvidenceGraph, graph_of
 from groundwire_pipelines.evidence_nodes import ShownText

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from groundwire_pipelines.definition.model import PipelineDefinition
+from groundwire_pipelines.definition.pipeline_definition import PipelineDefinition
 from groundwire_pipelines.diagram import Language, drawing
 from groundwire_pipelines.loading import load_pipeline
 from support.small_registry import SMALL_REGISTRY

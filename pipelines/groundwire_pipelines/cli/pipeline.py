@@ -13,7 +13,7 @@ from groundwire.printable_text import printable
 from groundwire_pipelines.action_definition import Action
 from groundwire_pipelines.actions.registry import actions
 from groundwire_pipelines.cli.options import AsJson, Folders, PipelineName, reported
-from groundwire_pipelines.definition.model import PipelineDefinition
+from groundwire_pipelines.definition.pipeline_definition import PipelineDefinition
 from groundwire_pipelines.definition.search_path import PipelineSearch
 from groundwire_pipelines.diagram import Language, drawing
 from groundwire_pipelines.errors import DefinitionError, Problem

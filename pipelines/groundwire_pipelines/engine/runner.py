@@ -13,7 +13,7 @@ import grpc
 
 from groundwire_client import GroundwireError, InvalidRequestError
 from groundwire_pipelines.action_definition import ON_ERROR, Action, Outcome
-from groundwire_pipelines.definition.model import PipelineDefinition
+from groundwire_pipelines.definition.pipeline_definition import PipelineDefinition
 from groundwire_pipelines.engine.binding import BoundStep, bind
 from groundwire_pipelines.engine.loops import steps_around_loops
 from groundwire_pipelines.engine.recording import MeteredModel, Recorder

@@ -15,7 +15,7 @@ from groundwire_client import (
 )
 from groundwire_pipelines.action_definition import Action, Outcome, StepSettings
 from groundwire_pipelines.actions import search_nodes
-from groundwire_pipelines.definition.model import PipelineDefinition
+from groundwire_pipelines.definition.pipeline_definition import PipelineDefinition
 from groundwire_pipelines.engine.runner import run_steps
 from groundwire_pipelines.errors import RunCancelledError, StepError
 from groundwire_pipelines.runtime import Runtime

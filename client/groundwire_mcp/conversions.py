@@ -1,4 +1,4 @@
-"""Responses of the server as results of the tools."""
+"""Converts responses of the server to results of the tools."""
 
 from collections.abc import Collection, Iterable, Sequence
 from itertools import groupby
@@ -29,7 +29,8 @@ from groundwire_client import (
 )
 from groundwire_client import GraphEdge as ServerEdge
 from groundwire_client.cli import place, symbol_beside
-from groundwire_mcp.results import (
+from groundwire_mcp.scopes import AllowedScope
+from groundwire_mcp.tool_results import (
     Graph,
     GraphEdge,
     GraphNode,
@@ -42,7 +43,6 @@ from groundwire_mcp.results import (
     RepositoryLine,
     Text,
 )
-from groundwire_mcp.scopes import AllowedScope
 
 _MOST_CODE = 120
 _MOST_LINE_CHARACTERS = 40_000

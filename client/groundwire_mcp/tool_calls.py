@@ -1,4 +1,4 @@
-"""The calls behind the tools: arguments to requests; `responses` makes results of what the server answers."""
+"""The calls of the tools: arguments to requests; `conversions` makes results of what the server answers."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence, Sized
@@ -22,8 +22,7 @@ from groundwire_client import (
     pinned,
 )
 from groundwire_client.cli import END_TOP_K, MOST_NAMES, ids_of, is_id_of, read_at, searched, value_notes
-from groundwire_mcp.arguments import ALL, Ask, ExpandGraph, FindPaths, GrepCode, ListRepositories, ReadCode, SearchCode
-from groundwire_mcp.responses import (
+from groundwire_mcp.conversions import (
     evidence_of,
     graph_of,
     hits_of,
@@ -33,9 +32,19 @@ from groundwire_mcp.responses import (
     text_of,
     texts_of,
 )
-from groundwire_mcp.results import Graph, Hits, Paths, Quotation, Repositories, Text
 from groundwire_mcp.scopes import AllowedScope, AllowedScopes
+from groundwire_mcp.tool_arguments import (
+    ALL,
+    Ask,
+    ExpandGraph,
+    FindPaths,
+    GrepCode,
+    ListRepositories,
+    ReadCode,
+    SearchCode,
+)
 from groundwire_mcp.tool_errors import ToolError, failure_of
+from groundwire_mcp.tool_results import Graph, Hits, Paths, Quotation, Repositories, Text
 
 _NONE_AVAILABLE = "No repository is available: tell the user."
 _MAX_NODES_BETWEEN = 2_000
@@ -50,8 +59,8 @@ _RETRIEVERS: Mapping[str, Sequence[Retriever.ValueType]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Answers:
-    """Answers tools with a client that knows its caller. Methods raise ToolError.
+class ToolCalls:
+    """Calls the server for each tool, with a client that knows its caller. Methods raise ToolError.
 
     Attributes:
         connected: Gives the client, whose `access` and token decide what is visible. Raises ToolError.
