@@ -37,9 +37,9 @@ from groundwire_client import (
     SourceLocation,
 )
 from groundwire_client._evidence import evidence_of
-from groundwire_pipelines.actions.definition import Action, Outcome
+from groundwire_pipelines.action_definition import Action, Outcome
 from groundwire_pipelines.definition.file_models import StepDefinition
-from groundwire_pipelines.definition.model import PipelineDefinition
+from groundwire_pipelines.definition.pipeline_definition import PipelineDefinition
 from groundwire_pipelines.engine.binding import BoundStep, bind
 from groundwire_pipelines.evidence_nodes import EvidenceNode, ShownText
 from groundwire_pipelines.prompts import PromptFolders
