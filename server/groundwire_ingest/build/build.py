@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 from groundwire.tokens import TokenCounter
 from groundwire_index.embedding.embedder import Embedder, ProbedEmbedder, TextEmbedder
 from groundwire_index.embedding.model_names import LOOPBACK, PACKAGED_MODELS
-from groundwire_index.ends.ends import write_ends
 from groundwire_index.nodes.categories import open_categories
 from groundwire_index.progress import Progress, ProgressCallback
 from groundwire_index.scope import Scope
@@ -54,7 +53,7 @@ class BuildOptions:
 
     `scope.active_index` names the version; `embedder` None means that texts are not embedded. Nodes that take less than
     `bytes_worth_processes` on disk are done before other processes would have started. A segment's nodes take at most
-    about `bytes_a_segment` there. `inputs` is the value of `Manifest.inputs`. `are_inputs_unchanged` is called after the
+    about `bytes_a_segment` there. `inputs` is the value of `Manifest.inputs`. `are_inputs_unchanged` is called once the
     source has been read: a file that changed meanwhile may have been read before or after its change. `send_texts_to`
     is the host of an embedding service that may get texts with access rules. `spaces` has the results of `vector_space`
     for models in this process, of earlier builds and then of this one. `link_template` is that of the manifest.
@@ -110,7 +109,7 @@ def build_index(
             inputs = "" if was_read and not options.are_inputs_unchanged() else options.inputs
             space, embedded, reused = _write_vectors(directory, collected, options, progress, counter)
             lexical = _write_tables(directory, collected, options, scratch, progress, keeps_nodes=kept is not None)
-            write_ends(directory, collected.ends)
+            collected.ends.copied_to(directory)
             if kept is not None:
                 # Of files that changed while they were read it is not known what was collected of them.
                 kept.save(collected, contents if inputs else ())

@@ -144,7 +144,7 @@ def test_damaged_files_lead_to_a_build_from_nothing(tmp_path: Path, content: byt
     repository = Repository(tmp_path)
     repository.build()
     files = sorted(path.name for path in repository.kept.iterdir())
-    assert len(files) == 7
+    assert len(files) == 8
     for number, name in enumerate(files):
         (repository.kept / name).write_bytes(content)
         repository.write("app/report.py", f"# edit {number}\n" + FILES["app/report.py"])
