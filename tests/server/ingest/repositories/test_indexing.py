@@ -61,7 +61,7 @@ def test_what_is_replaced_while_it_is_hashed_is_not_followed(
     file.parent.mkdir()
     file.write_text("b = 1\n")
     listed = list_tree(shop.path)
-    monkeypatch.setattr("groundwire_ingest.repositories.indexing.list_tree", lambda *_: listed)
+    monkeypatch.setattr("groundwire_ingest.tree.contents.list_tree", lambda *_: listed)
     swap(file, secret)
     before = inputs_of(shop, "none")
     for outside in (secret, tmp_path / "outside" / "b.py"):

@@ -150,7 +150,7 @@ def test_a_file_that_is_replaced_once_it_is_listed_is_not_followed(
         swap(root / "a" / "a.py", secret)
         return listed
 
-    monkeypatch.setattr("groundwire_ingest.tree.source.list_tree", swapped)
+    monkeypatch.setattr("groundwire_ingest.tree.contents.list_tree", swapped)
     records = list(TreeSource(root, read_before=ReadBefore(most_bytes)).read())
     assert [record.path for record in records if isinstance(record, SkippedFile)] == ["a/a.py"]
     assert [node.path for node in nodes_of(records)] == ["b.py"]
