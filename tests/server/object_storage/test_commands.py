@@ -95,7 +95,7 @@ def test_a_version_can_be_published_before_it_is_active(command: Command, built:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (("publish", "published", *OF_SHOP, "--version", "v9"), "there is no index 'v9'"),
         (("publish", "published", "-r", "stock", "-b", "main"), "has no active version"),
@@ -105,14 +105,14 @@ def test_a_version_can_be_published_before_it_is_active(command: Command, built:
     ],
 )
 def test_what_cannot_be_done_is_said_on_one_line(
-    command: Command, built: Path, folder: Path, arguments: tuple[str, ...], said: str
+    command: Command, built: Path, folder: Path, arguments: tuple[str, ...], message: str
 ) -> None:
     name, address, *others = arguments
     place = address if "://" in address else folder / address
     options = () if name == "withdraw" else ("--data", built if name == "publish" else folder / "served")
     code, output, errors = command(name, place, *others, *options)
     assert (code, output) == (1, "")
-    assert said in errors
+    assert message in errors
     assert len(errors.splitlines()) == 1
 
 

@@ -180,7 +180,7 @@ def test_a_name_of_a_file_leads_nowhere_else(fleet: Fleet, folder: Path, name: s
 
 
 @pytest.mark.parametrize(
-    ("changes", "said"),
+    ("changes", "message"),
     [
         ({"format_version": 1}, "build the index anew"),
         ({"version": "v9"}, "holds version 'v9' of shop feature/tax"),
@@ -203,11 +203,11 @@ def test_a_name_of_a_file_leads_nowhere_else(fleet: Fleet, folder: Path, name: s
         ),
     ],
 )
-def test_a_manifest_that_does_not_fit_is_refused(fleet: Fleet, changes: dict[str, object], said: str) -> None:
+def test_a_manifest_that_does_not_fit_is_refused(fleet: Fleet, changes: dict[str, object], message: str) -> None:
     fleet.release(V1)
     fleet.rewrite_manifest(V1, **changes)
     [failure] = fleet.update().failures
-    assert said in failure
+    assert message in failure
     assert fleet.names_of_served_versions() == []
 
 

@@ -229,11 +229,11 @@ async def test_the_kinds_that_are_remembered_are_bounded(monkeypatch: pytest.Mon
 async def test_a_call_that_waits_for_a_model_or_a_disk_keeps_nobody_from_computing(
     serving: "Serving", engine: Mock, search_request: retrieval_pb2.SearchNodesRequest, wait: Wait
 ) -> None:
-    asked, go_on = threading.Event(), threading.Event()
+    search_begun, go_on = threading.Event(), threading.Event()
 
     async def search(request: SearchRequest, call: RunningCall) -> SearchResult:
         def waits() -> SearchResult:
-            asked.set()
+            search_begun.set()
             assert go_on.wait(SOON_SECONDS)
             return ANSWER
 
@@ -246,7 +246,7 @@ async def test_a_call_that_waits_for_a_model_or_a_disk_keeps_nobody_from_computi
         slow.CopyFrom(search_request)
         slow.top_k = 7
         waiting = asyncio.ensure_future(stub.SearchNodes(slow))
-        assert await asyncio.to_thread(asked.wait, SOON_SECONDS)
+        assert await asyncio.to_thread(search_begun.wait, SOON_SECONDS)
         assert (await stub.SearchNodes(search_request, timeout=SOON_SECONDS)).index == "v1"
         assert not waiting.done()
         go_on.set()
