@@ -15,6 +15,7 @@ from groundwire_ingest.slack.slack import SlackSource, open_slack_files
 from groundwire_ingest.tree.access_rules import AccessRule
 
 if TYPE_CHECKING:
+    from groundwire_ingest.tree.contents import TreeContents
     from groundwire_ingest.tree.read_before import ReadBefore
 
 _ZIP_STARTS = (b"PK\x03\x04", b"PK\x05\x06")
@@ -30,17 +31,18 @@ def recognise(
     access: Sequence[AccessRule] = (),
     read_before: "ReadBefore | None" = None,
     origin: str = "",
+    contents: "TreeContents | None" = None,
 ) -> Source:
     """The source at a path: a bundle, a Slack export, a JSONL file, a SCIP index, or, for other folders, a source tree.
 
-    `exclude`, `access`, `read_before` and `origin` are a tree's, see `TreeSource`. Raises IngestError when it is no
-    known kind of source, naming what was looked for. Raises it too for exclusions or access rules on a source that is
-    no tree.
+    `exclude`, `access`, `read_before`, `origin` and `contents` are a tree's, see `TreeSource`. Raises IngestError when
+    it is no known kind of source, naming what was looked for. Raises it too for exclusions or access rules on a source
+    that is no tree.
     """
     if is_tree(path):
         from groundwire_ingest.tree.source import TreeSource
 
-        return TreeSource(path, exclude, access, read_before, origin)
+        return TreeSource(path, exclude, access, read_before, origin, contents)
     source = _other_source(path)
     if exclude or access:
         raise IngestError(

@@ -161,9 +161,9 @@ def found(*ids: str, index: str = INDEX) -> SearchNodesResponse:
     return SearchNodesResponse(hits=hits, index=index, exact=True)
 
 
-def reached(node_id: str, depth: int = 0, parent: str = "", **told: Any) -> ReachedNode:
+def reached(node_id: str, depth: int = 0, parent: str = "", **fields: Any) -> ReachedNode:
     """A node of a walk."""
-    return ReachedNode(id=node_id, depth=depth, parent_id=parent, **told)
+    return ReachedNode(id=node_id, depth=depth, parent_id=parent, **fields)
 
 
 def depends(from_id: str, to_id: str, edge_type: str = "Calls", confidence: float = 1.0, line: int = 0) -> GraphEdge:

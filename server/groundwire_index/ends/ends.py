@@ -1,12 +1,12 @@
 """The ends of an index: what its nodes offer to other repositories, and what they ask of them.
 
 Edges between indexes follow from the ends of both (docs/adr/0077). Ends name nodes by their keys. An index without the
-file has none.
+file has none. The file has one or more lines, each a JSON object with some of the ends.
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
-from itertools import chain
+from dataclasses import dataclass, field, replace
+from itertools import chain, groupby
 from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
@@ -66,6 +66,7 @@ class Ends:
         for name in self.names:
             yield name.key
             yield name.file_key
+            yield from filter(None, (name.made_key,))
         for name_use in self.uses:
             yield name_use.key
             yield from filter(None, (name_use.file_key,))
@@ -92,7 +93,11 @@ class Ends:
                 if is_seen(handler.key) and (not handler.type_key or is_seen(handler.type_key))
             ),
             tuple(use for use in self.messages if is_seen(use.key)),
-            tuple(name for name in self.names if is_seen(name.key) and is_seen(name.file_key)),
+            tuple(
+                name if not name.made_key or is_seen(name.made_key) else replace(name, made_key="")
+                for name in self.names
+                if is_seen(name.key) and is_seen(name.file_key)
+            ),
             tuple(
                 use
                 for use in self.uses
@@ -106,23 +111,52 @@ class Ends:
 
 
 def write_ends(directory: Path, ends: Ends) -> None:
-    """Writes the ends unless there are none."""
+    """Writes the ends unless there are none: in one line what is neither a name nor a use of one, then file by file.
+
+    Each line has ends for itself, so that few lines differ after the edit of a file.
+    """
     if ends:
-        (directory / ENDS_FILE).write_bytes(_ADAPTER.dump_json(_WrittenEnds.of(ends), exclude_defaults=True))
+        with (directory / ENDS_FILE).open("wb") as file:
+            file.write(line_of_ends(replace(ends, names=(), uses=())))
+            for _, names in groupby(ends.names, key=lambda name: name.file_key):
+                file.write(line_of_ends(Ends(names=tuple(names))))
+            for _, uses in groupby(ends.uses, key=lambda use: use.file_key):
+                file.write(line_of_ends(Ends(uses=tuple(uses))))
 
 
 def read_ends(path: Path) -> Ends:
     """Reads a file of ends. Raises IndexDamagedError."""
     try:
-        written = _ADAPTER.validate_json(path.read_bytes())
+        with path.open("rb") as file:
+            parts = [ends_of_line(line) for line in file]
     except OSError as error:
         raise IndexDamagedError(f"{path.name}: {error.strerror}") from error
-    except ValidationError as error:
-        raise IndexDamagedError(f"{path.name}: {error.error_count()} errors, first: {error.errors()[0]}") from error
+    return Ends(
+        tuple(chain.from_iterable(part.routes for part in parts)),
+        {folder: name for part in parts for folder, name in part.services.items()},
+        tuple(chain.from_iterable(part.requests for part in parts)),
+        tuple(chain.from_iterable(part.handlers for part in parts)),
+        tuple(chain.from_iterable(part.messages for part in parts)),
+        tuple(chain.from_iterable(part.names for part in parts)),
+        tuple(chain.from_iterable(part.uses for part in parts)),
+        tuple(chain.from_iterable(part.tables for part in parts)),
+        tuple(chain.from_iterable(part.table_uses for part in parts)),
+    )
+
+
+def line_of_ends(ends: Ends) -> bytes:
+    """Ends as a line of the file."""
+    return _ADAPTER.dump_json(_WrittenEnds.of(ends), exclude_defaults=True) + b"\n"
+
+
+def ends_of_line(line: bytes) -> Ends:
+    """The ends of a line of the file. Raises IndexDamagedError."""
     try:
-        return written.ends
+        return _ADAPTER.validate_json(line).ends
+    except ValidationError as error:
+        raise IndexDamagedError(f"{ENDS_FILE}: {error.error_count()} errors, first: {error.errors()[0]}") from error
     except IndexError as error:
-        raise IndexDamagedError(f"{path.name}: a use of a name refers to beginnings that the file lacks") from error
+        raise IndexDamagedError(f"{ENDS_FILE}: a use of a name refers to beginnings that the file lacks") from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +184,7 @@ class _WrittenUse:
 
 @dataclass(frozen=True, slots=True)
 class _WrittenEnds(Ends):
-    """Ends as the file has them: `written_uses` in place of `uses`.
+    """Ends as a line of the file has them: `written_uses` in place of `uses`.
 
     The beginnings of the names, which all uses in a file may share, would take most of the room.
     """

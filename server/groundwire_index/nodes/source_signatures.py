@@ -31,8 +31,8 @@ COVERED_BYTES = BLOCK_BYTES + LITERAL_BYTES + _TRIGRAM_BYTES - 1
 """The bytes from the beginning of a block that its signature depends on."""
 
 _FILE = "sources.signatures.bin"
-_BLOCKS_A_STEP = 64
-"""How many blocks are hashed at once; divisible by eight, since eight blocks share a byte."""
+_BLOCKS_A_STEP = 8
+"""How many blocks are hashed at once. Eight share a byte; more would not stay in the processor's cache."""
 _MULTIPLIER = np.uint32(2_654_435_761)
 """Of multiplicative hashing: 2 to the power of 32, divided by the golden ratio (Knuth, TAOCP 3, section 6.4)."""
 _SHIFT = np.uint32(32 - SIGNATURE_BITS.bit_length() + 1)
@@ -83,15 +83,12 @@ def open_signatures(directory: Path, size: int) -> BlockSignatures:
 
 
 def _signatures(texts: NDArray[np.uint8]) -> NDArray[np.bool_]:
-    """The bits [_BLOCKS_A_STEP, SIGNATURE_BITS] of so many blocks, with the bytes that follow the last of them."""
+    """The bits [_BLOCKS_A_STEP, SIGNATURE_BITS] of some blocks; `texts` has also the bytes that the last depends on."""
     signatures = np.zeros((_BLOCKS_A_STEP, SIGNATURE_BITS), dtype=np.bool_)
     numbers = _hashed(_trigrams(texts))
-    places = np.arange(len(numbers))
-    blocks = places // BLOCK_BYTES
-    within = np.flatnonzero(blocks < _BLOCKS_A_STEP)
-    signatures[blocks[within], numbers[within]] = True
-    behind = np.flatnonzero((places % BLOCK_BYTES < LITERAL_BYTES) & (blocks > 0))
-    signatures[blocks[behind] - 1, numbers[behind]] = True
+    for number, signature in enumerate(signatures):
+        start = number * BLOCK_BYTES
+        signature[numbers[start : start + BLOCK_BYTES + LITERAL_BYTES]] = True
     return signatures
 
 

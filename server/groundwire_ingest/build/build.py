@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 from groundwire.tokens import TokenCounter
 from groundwire_index.embedding.embedder import Embedder, ProbedEmbedder, TextEmbedder
 from groundwire_index.embedding.model_names import LOOPBACK, PACKAGED_MODELS
-from groundwire_index.ends.ends import write_ends
 from groundwire_index.nodes.categories import open_categories
 from groundwire_index.progress import Progress, ProgressCallback
 from groundwire_index.scope import Scope
@@ -54,10 +53,10 @@ class BuildOptions:
 
     `scope.active_index` names the version; `embedder` None means that texts are not embedded. Nodes that take less than
     `bytes_worth_processes` on disk are done before other processes would have started. A segment's nodes take at most
-    about `bytes_a_segment` there. `inputs` is called once, after the source has been read, and returns the value of
-    `Manifest.inputs`. `send_texts_to` is the host of an embedding service that may get texts with access rules.
-    `spaces` has the results of `vector_space` for models in this process, of earlier builds and then of this one.
-    `link_template` is that of the manifest.
+    about `bytes_a_segment` there. `inputs` is the value of `Manifest.inputs`. `are_inputs_unchanged` is called once the
+    source has been read: a file that changed meanwhile may have been read before or after its change. `send_texts_to`
+    is the host of an embedding service that may get texts with access rules. `spaces` has the results of `vector_space`
+    for models in this process, of earlier builds and then of this one. `link_template` is that of the manifest.
     """
 
     data: Path
@@ -68,7 +67,8 @@ class BuildOptions:
     processes: int = field(default_factory=processor_count)
     bytes_worth_processes: int = BYTES_WORTH_PROCESSES
     bytes_a_segment: int = BYTES_A_SEGMENT
-    inputs: Callable[[], str] = str
+    inputs: str = ""
+    are_inputs_unchanged: Callable[[], bool] = lambda: True
     send_texts_to: str = ""
     link_template: str = ""
     spaces: dict[Embedder, tuple[VectorSpace, TextEmbedder]] = field(default_factory=dict)
@@ -105,11 +105,11 @@ def build_index(
         with TemporaryDirectory(prefix=".", dir=directory) as name:
             scratch = Path(name)
             kept = _kept_collection(source, directory, options, storage)
-            collected, contents = _collect(source, options, scratch, kept, progress)
-            inputs = options.inputs()
+            collected, contents, was_read = _collect(source, options, scratch, kept, progress)
+            inputs = "" if was_read and not options.are_inputs_unchanged() else options.inputs
             space, embedded, reused = _write_vectors(directory, collected, options, progress, counter)
             lexical = _write_tables(directory, collected, options, scratch, progress, keeps_nodes=kept is not None)
-            write_ends(directory, collected.ends)
+            collected.ends.copied_to(directory)
             if kept is not None:
                 # Of files that changed while they were read it is not known what was collected of them.
                 kept.save(collected, contents if inputs else ())
@@ -157,16 +157,18 @@ def _kept_collection(source: Source, directory: Path, options: BuildOptions, sto
 
 def _collect(
     source: Source, options: BuildOptions, scratch: Path, kept: KeptCollection | None, progress: Progress
-) -> tuple[Collected, FileContents]:
-    """What the source holds, and the contents of its files, as far as it tells them."""
+) -> tuple[Collected, FileContents, bool]:
+    """What the source holds, the contents of its files, as far as it tells them, and whether it was read."""
     if kept is None or not isinstance(source, ComparableSource):
-        return _collected_anew(source, options, scratch, progress), ()
+        return _collected_anew(source, options, scratch, progress), (), True
     with source.readings_in(kept.readings_file, "\n".join(software())):
         with progress.stage("Comparing", "files") as report:
             contents = source.contents()
             renewed = kept.renewed(source, contents, scratch)
             report(len(contents), len(contents))
-        return renewed or _collected_anew(source, options, scratch, progress), contents
+        if renewed is not None:
+            return renewed, contents, False
+        return _collected_anew(source, options, scratch, progress), contents, True
 
 
 def _collected_anew(source: Source, options: BuildOptions, scratch: Path, progress: Progress) -> Collected:

@@ -22,7 +22,7 @@ from groundwire_index.limits import MAX_EDGE_TYPES
 from groundwire_index.nodes.node import CONTAINS, NodeAccess
 from groundwire_index.scope import MAX_ID_LENGTH, Scope, canonical_id, kind_problem
 from groundwire_ingest.build.long_texts import in_parts
-from groundwire_ingest.build.spool import NodeSpool, SpooledNodes, SpooledTexts, TextSpool
+from groundwire_ingest.build.spool import NodeSpool, SpooledEnds, SpooledNodes, SpooledTexts, TextSpool
 from groundwire_ingest.ingest_errors import IngestError
 from groundwire_ingest.records import (
     DerivedNames,
@@ -135,7 +135,7 @@ class Collected:
 
     nodes: SpooledNodes
     edges: EdgeTable
-    ends: Ends
+    ends: SpooledEnds
     texts: SpooledTexts
     skipped: tuple[SkippedFile, ...]
     unused_patterns: tuple[str, ...]
@@ -223,7 +223,8 @@ class _Reading:
         skipped, unused = tuple(self._skipped), tuple(self._unused_patterns)
         in_order = [keys[number] for number in order.tolist()]
         texts = self._texts.finish()
-        return Collected(nodes, edges, self._ends, texts, skipped, unused, dropped, self._dimension, in_order)
+        ends = SpooledEnds.written(self._ends, nodes.directory)
+        return Collected(nodes, edges, ends, texts, skipped, unused, dropped, self._dimension, in_order)
 
     def _add_edge(self, edge: SourceEdge) -> None:
         if self._left_out and not self._left_out.keys().isdisjoint((edge.from_key, edge.to_key)):

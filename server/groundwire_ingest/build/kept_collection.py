@@ -15,13 +15,12 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from groundwire_index.ends.ends import Ends
 from groundwire_index.files.durable_files import sha256
 from groundwire_index.graph.edges import EdgeTable
 from groundwire_ingest.build.collect import Collected
 from groundwire_ingest.build.long_texts import in_parts
-from groundwire_ingest.build.moved_ends import moved_ends
-from groundwire_ingest.build.spool import SpooledNodes, SpooledTexts
+from groundwire_ingest.build.moved_ends import EndMoves, moved_ends
+from groundwire_ingest.build.spool import SpooledEnds, SpooledNodes, SpooledTexts
 from groundwire_ingest.records import (
     ComparableSource,
     FileContents,
@@ -46,12 +45,11 @@ _EDITED_FIELDS = ("text", "start_line", "end_line", "origin")
 
 @dataclass(frozen=True, slots=True)
 class _Rest:
-    """What was collected besides nodes, texts and the columns of edges, and what it was collected of."""
+    """What was collected besides nodes, ends, texts and the columns of edges, and what it was collected of."""
 
     contents: tuple[tuple[str, str], ...]
     keys: tuple[str, ...]
     edge_types: tuple[str, ...]
-    ends: Ends
     text_places: tuple[tuple[str, tuple[int, int]], ...]
     skipped: tuple[SkippedFile, ...]
     unused_patterns: tuple[str, ...]
@@ -98,13 +96,16 @@ class KeptCollection:
             tuple(contents),
             tuple(collected.keys),
             collected.edges.edge_types,
-            collected.ends,
             tuple(collected.texts.places.items()),
             collected.skipped,
             collected.unused_patterns,
             collected.dropped_edges,
         )
-        paths = [*collected.nodes.moved_to(self._folder).files, collected.texts.moved_to(self._folder).file]
+        paths = [
+            *collected.nodes.moved_to(self._folder).files,
+            *collected.ends.moved_to(self._folder).files,
+            collected.texts.moved_to(self._folder).file,
+        ]
         _write_edges(self._folder / _EDGES_FILE, collected.edges)
         (self._folder / _REST_FILE).write_bytes(Pickler.dumps(rest))
         names = [*(path.name for path in paths), _EDGES_FILE, _REST_FILE]
@@ -155,11 +156,13 @@ class _Renewal:
         self._nodes = SpooledNodes(folder, len(rest.keys))
         self._text_places = dict(rest.text_places)
         self._texts = SpooledTexts.in_folder(folder, self._text_places)
+        self._ends = SpooledEnds(folder)
         self._edges = _read_edges(folder / _EDGES_FILE, rest.edge_types)
 
     def collected(self, moved: Iterable[MovedFile], scratch: Path) -> Collected | None:
         """What is collected now; None if an edit changes more than nodes' texts, and lines."""
-        edges, ends = self._edges, self._rest.ends
+        edges = self._edges
+        moves: list[EndMoves] = []
         new_nodes: dict[int, SourceNode] = {}
         new_texts: dict[str, str] = {}
         named = {skipped.path for skipped in self._rest.skipped}
@@ -171,13 +174,16 @@ class _Renewal:
             rows = np.asarray(sorted(new_nodes_of_file), dtype=np.int32)
             keys = frozenset(self._rest.keys[row] for row in rows.tolist())
             moved_edges = self._moved_edges(edges, rows, file)
-            moved_of_ends = moved_ends(ends, file.path, keys, file.lines)
-            if moved_edges is None or moved_of_ends is None:
+            if moved_edges is None:
                 return None
-            edges, ends = moved_edges, moved_of_ends
+            edges = moved_edges
+            moves.append(EndMoves(file.path, keys, file.lines))
             new_nodes |= new_nodes_of_file
             if file.path in self._text_places:
                 new_texts[file.path] = file.text
+        ends = moved_ends(self._ends, moves, scratch)
+        if ends is None:
+            return None
         return Collected(
             self._nodes.with_nodes(new_nodes, scratch),
             edges,

@@ -2,6 +2,7 @@
 
 import hashlib
 import pickle
+import shutil
 from array import array
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from groundwire_index.ends.ends import ENDS_FILE, Ends, write_ends
 from groundwire_ingest.records import SourceNode
 
 _NODES_FILE = "nodes.pickled"
@@ -124,6 +126,37 @@ class SpooledTexts(Mapping[str, str]):
         with self.file.open("rb") as file:
             file.seek(offset)
             return file.read(size).decode()
+
+
+@dataclass(frozen=True, slots=True)
+class SpooledEnds:
+    """The ends of edges to other trees, in a folder, as an index has them: without a file if there are none."""
+
+    directory: Path
+
+    @classmethod
+    def written(cls, ends: Ends, directory: Path) -> "SpooledEnds":
+        """Writes ends into a folder."""
+        write_ends(directory, ends)
+        return cls(directory)
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """The file, if there is one."""
+        file = self.directory / ENDS_FILE
+        return (file,) if file.exists() else ()
+
+    def copied_to(self, directory: Path) -> "SpooledEnds":
+        """A copy in another folder."""
+        for file in self.files:
+            shutil.copyfile(file, directory / file.name)
+        return SpooledEnds(directory)
+
+    def moved_to(self, directory: Path) -> "SpooledEnds":
+        """The same in another folder of the file system."""
+        for file in self.files:
+            file.rename(directory / file.name)
+        return SpooledEnds(directory)
 
 
 @dataclass(frozen=True, slots=True)

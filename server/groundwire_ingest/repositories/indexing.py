@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
@@ -17,16 +16,13 @@ from groundwire_index.index_errors import IndexDamagedError, VersionActiveError
 from groundwire_index.progress import Progress
 from groundwire_index.scope import Scope
 from groundwire_index.storage import Storage
-from groundwire_ingest.files_below import content_below, regular_files_below, sha256_below
+from groundwire_ingest.files_below import regular_files_below, sha256_below
 from groundwire_ingest.git_trees import git_tree, is_git_repository
 from groundwire_ingest.ingest_errors import IngestError
 from groundwire_ingest.recognise import is_tree, recognise
-from groundwire_ingest.records import SkippedFile
 from groundwire_ingest.repositories.repositories_file import Repository
 from groundwire_ingest.software import software
-from groundwire_ingest.tree.decoding import MAX_FILE_BYTES
-from groundwire_ingest.tree.ignore import Exclusions
-from groundwire_ingest.tree.walk import COMPILER_INDEX_SUFFIX, list_tree
+from groundwire_ingest.tree.contents import TreeContents, tree_contents
 
 if TYPE_CHECKING:
     from groundwire_index.embedding.embedder import Embedder, TextEmbedder
@@ -76,7 +72,8 @@ class Indexer:
         Raises OperatorError and OSError; then, and when interrupted, nothing was published.
         """
         inputs = partial(inputs_of, repository, self._model_id(repository.embedder), self._storage.build_parameters)
-        known_inputs = inputs()
+        contents = _tree_contents(repository)
+        known_inputs = inputs(contents)
         active = replace(repository.scope, active_index=self._storage.active(repository.scope))
         if known_inputs and not always and active.active_index and self._inputs_of_version(active) == known_inputs:
             return Unchanged(active)
@@ -86,15 +83,15 @@ class Indexer:
 
         self._read_before = self._read_before or ReadBefore(self._kept_bytes)
         origin = "" if repository.origin is None else str(repository.origin)
-        source = recognise(repository.path, repository.exclude, repository.access, self._read_before, origin)
+        source = recognise(repository.path, repository.exclude, repository.access, self._read_before, origin, contents)
         options = BuildOptions(
             data=self._data,
             scope=replace(repository.scope, active_index=version),
             embedder=None if repository.embedder == NO_EMBEDDER else self._model(repository.embedder),
             activate=activate,
             skip_dangling_edges=repository.skip_dangling_edges,
-            # A file that changed while it was read may have been read before or after the change.
-            inputs=lambda: known_inputs if inputs() == known_inputs else "",
+            inputs=known_inputs,
+            are_inputs_unchanged=lambda: inputs() == known_inputs,
             send_texts_to=self._send_texts_to,
             link_template=repository.stored_link_template,
             spaces=self._spaces,
@@ -179,12 +176,13 @@ def remove_older(storage: Storage, scope: Scope) -> None:
             continue  # an operator has gone back to it
 
 
-def inputs_of(repository: Repository, model: str, storage: str = "") -> str:
+def inputs_of(repository: Repository, model: str, storage: str = "", contents: TreeContents | None = None) -> str:
     """The hash of a source's content, of the settings that matter to its index, of its model, and of this software.
 
     `model` identifies the embedding model, `storage` the parameters of the storage that shape a version. Of a tree only
-    what is read counts: neither what is ignored or excluded, nor when a file was written. Hexadecimal; "" when the
-    source cannot be read. Raises IngestError as `recognise` does.
+    what is read counts: neither what is ignored or excluded, nor when a file was written. `contents` are those of a
+    tree, if they are known already. Hexadecimal; "" when the source cannot be read. Raises IngestError as `recognise`
+    does.
     """
     path = repository.path
     settings = {
@@ -198,25 +196,18 @@ def inputs_of(repository: Repository, model: str, storage: str = "") -> str:
         "link_template": repository.stored_link_template,
     }
     digest = hashlib.sha256(json.dumps([software(), settings]).encode())
+    contents = contents or _tree_contents(repository)
     try:
-        for name, content in _tree(repository) if is_tree(path) else _files(path):
+        for name, content in _files(path) if contents is None else contents.contents:
             digest.update(f"{name}\0{content}\n".encode(errors="surrogateescape"))
     except OSError:
         return ""
     return digest.hexdigest()
 
 
-def _tree(repository: Repository) -> Iterator[tuple[str, str]]:
-    """Each path of a tree, and its content as far as a build reads it."""
-    for item in list_tree(repository.path, Exclusions(repository.exclude)):
-        if isinstance(item, SkippedFile):
-            yield item.path, item.why
-            continue
-        try:
-            most_bytes = sys.maxsize if item.path.endswith(COMPILER_INDEX_SUFFIX) else MAX_FILE_BYTES
-            yield item.path, content_below(repository.path, item.path, most_bytes)
-        except OSError as error:
-            yield item.path, str(error.strerror)
+def _tree_contents(repository: Repository) -> TreeContents | None:
+    """What a tree holds; None for another source. Raises IngestError as `recognise` does."""
+    return tree_contents(repository.path, repository.exclude) if is_tree(repository.path) else None
 
 
 def _files(path: Path) -> Iterator[tuple[str, str]]:

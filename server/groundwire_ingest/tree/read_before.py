@@ -7,8 +7,8 @@ from functools import partial
 from pathlib import Path
 from typing import Protocol, TypeVar
 
-from groundwire_ingest.files_below import content_below, size_below
-from groundwire_ingest.tree.decoding import MAX_FILE_BYTES
+from groundwire_ingest.files_below import size_below
+from groundwire_ingest.tree.contents import listed_content
 from groundwire_ingest.tree.walk import ListedFile
 from groundwire_ingest.workers import GivenUp, Pickler, Unpickler, Workers
 
@@ -112,17 +112,6 @@ class _HeldReadings:
         self._kept[place] = content
         while self._size > self._most_bytes:
             self._size -= len(self._kept.popitem(last=False)[1])
-
-
-def listed_content(root: Path, item: ListedFile) -> str:
-    """What identifies a file as it is read: its language, and the hash of its content.
-
-    The size of one that is too large to be read, and why one cannot be opened, take the place of the hash.
-    """
-    try:
-        return f"{item.language} {content_below(root, item.path, MAX_FILE_BYTES)}"
-    except OSError as error:
-        return f"{item.language} {error.strerror}"
 
 
 def _content_key(root: Path, item: ListedFile) -> str | None:

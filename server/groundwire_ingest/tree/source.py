@@ -17,21 +17,21 @@ from groundwire_ingest.tree.access_rules import AccessRule, AccessRules
 from groundwire_ingest.tree.as_code.protobuf import rpc_names
 from groundwire_ingest.tree.code_languages import CODE_LANGUAGES
 from groundwire_ingest.tree.component_code import read_components
+from groundwire_ingest.tree.contents import TreeContents, tree_contents
 from groundwire_ingest.tree.declaring import DeclaredTree, declare, late_component_facts
 from groundwire_ingest.tree.deploy import DeployAnalysis
 from groundwire_ingest.tree.file_facts import FileFacts
-from groundwire_ingest.tree.ignore import Exclusions
 from groundwire_ingest.tree.joining import JoinedTree, join_tree
 from groundwire_ingest.tree.kept_readings import KeptReadings
 from groundwire_ingest.tree.line_moves import line_moves
 from groundwire_ingest.tree.model import FileAnalysis
-from groundwire_ingest.tree.read_before import ReadBefore, listed_content
+from groundwire_ingest.tree.read_before import ReadBefore
 from groundwire_ingest.tree.reading import Signs, code_of_component, deployment_facts, is_project, read_report
 from groundwire_ingest.tree.resolve import Resolution, implementing_facts, resolve
 from groundwire_ingest.tree.scip.indexes import CompilerIndexes
 from groundwire_ingest.tree.single_file import FileReport, read_deployment, read_file
 from groundwire_ingest.tree.stated_nodes import NodeStatements, TreeServices
-from groundwire_ingest.tree.walk import ListedFile, Listing, list_tree
+from groundwire_ingest.tree.walk import ListedFile, Listing
 from groundwire_ingest.workers import GivenUp, Workers
 
 MOST_MOVED_FILES = 16
@@ -52,9 +52,10 @@ class TreeSource:
 
     `origin` says where the files come from, for the description.
     `exclude` are patterns of paths to leave out, as in a .gitignore at the root; `access` rules what nodes demand by
-    their file's path. `read_before` has the files that earlier sources have read. The facts that a node states depend
-    only on files that all callers who see the node may see.
-    Raises IngestError when `root` is no folder, and for patterns and rules that cannot be used.
+    their file's path. `read_before` has the files that earlier sources have read. `contents` are those of the tree, if
+    they are known already. The facts that a node states depend only on files that all callers who see the node may see.
+    Raises IngestError for access rules that cannot be used. `read` and `contents` raise it when `root` is no folder,
+    and for patterns that are none.
     """
 
     def __init__(
@@ -64,6 +65,7 @@ class TreeSource:
         access: Sequence[AccessRule] = (),
         read_before: ReadBefore | None = None,
         origin: str = "",
+        contents: TreeContents | None = None,
     ) -> None:
         self.file_count = 0
         self.files_read = 0
@@ -71,9 +73,8 @@ class TreeSource:
         self._origin = origin
         self._files = read_before or ReadBefore()
         self._exclude, self._access_rules = tuple(exclude), tuple(access)
-        self._exclusions = Exclusions(exclude)
         self._access = AccessRules(access)
-        self._listing: Sequence[Listing] | None = None
+        self._contents = contents
 
     @property
     def description(self) -> str:
@@ -82,35 +83,38 @@ class TreeSource:
         return f"{name} ({self._origin})" if self._origin else name
 
     @property
+    def _listed_tree(self) -> TreeContents:
+        if self._contents is None:
+            self._contents = tree_contents(self._root, self._exclude)
+        return self._contents
+
+    @property
     def settings(self) -> str:
         """The patterns of paths to leave out, and the access rules."""
         return repr((self._exclude, self._access_rules))
 
     def contents(self) -> FileContents:
-        """Lists the tree. The content of a file that is not read is its size, of another one a hash."""
-        self._listing = list_tree(self._root, self._exclusions)
-        return [
-            (item.path, item.why if isinstance(item, SkippedFile) else listed_content(self._root, item))
-            for item in self._listing
-        ]
+        """Lists the tree, unless that was done."""
+        return self._listed_tree.contents
 
     @contextmanager
     def readings_in(self, file: Path, software: str) -> Iterator[None]:
         """Keeps what the files that `contents` has listed were read as; results of other files are deleted."""
         with KeptReadings(file, software) as readings, self._files.kept_in(readings):
             yield
-            readings.forget_others(item.path for item in self._listing or ())
+            readings.forget_others(path for path, _ in self.contents())
 
     def moved(self, before: FileContents, now: FileContents) -> tuple[MovedFile, ...] | None:
         """Compares the readings of files whose content is another one."""
         if [path for path, _ in before] != [path for path, _ in now]:
             return None
-        listed = zip(self._listing or (), before, now, strict=True)
+        listing = self._listed_tree.listing
+        listed = zip(listing, before, now, strict=True)
         changed = [(item, old, new) for item, (_, old), (_, new) in listed if old != new]
         if len(changed) > MOST_MOVED_FILES:
             return None
         # The index of a compiler names places in the files that it is of.
-        if any(isinstance(item, ListedFile) and item.language == "scip" for item in self._listing or ()):
+        if any(isinstance(item, ListedFile) and item.language == "scip" for item in listing):
             return None
         return self._compared(changed)
 
@@ -161,11 +165,11 @@ class TreeSource:
 
     def _listed(self) -> Generator[SourceRecord, None, tuple[list[ListedFile], CompilerIndexes]]:
         """Yields what is not read, and returns the files to read, and the indexes of compilers among them."""
-        listed = list_tree(self._root, self._exclusions) if self._listing is None else self._listing
+        listed = self._listed_tree.listing
         self._access.decide(item.path for item in listed)
         yield DerivedNames()
         yield from (item for item in listed if isinstance(item, SkippedFile))
-        yield from (UnusedPattern(text) for text in self._exclusions.unused)
+        yield from (UnusedPattern(text) for text in self._listed_tree.unused_patterns)
         files = [item for item in listed if isinstance(item, ListedFile)]
         compiled = CompilerIndexes(self._root, (item.path for item in files if item.language == "scip"))
         files = [item for item in files if item.language != "scip"]

@@ -57,7 +57,7 @@ def test_without_texts_it_is_refused_with_what_to_do(tmp_path: Path) -> None:
 @pytest.mark.parametrize("paths", [["a", "a/b.py"], ["x" * 300 + ".py"]])
 def test_texts_that_cannot_be_unpacked_are_refused(tmp_path: Path, paths: list[str]) -> None:
     path = tmp_path / "index.scip"
-    path.write_bytes(index(scip_pb2.Document(relative_path=one, text="x = 1\n") for one in paths))
+    path.write_bytes(index(scip_pb2.Document(relative_path=relative_path, text="x = 1\n") for relative_path in paths))
     with pytest.raises(IngestError, match="cannot be unpacked"):
         list(recognise(path).read())
 

@@ -25,8 +25,8 @@ def read(path: Path, content: bytes) -> list[Document]:
 def test_documents_come_one_by_one_and_fields_that_are_not_known_are_passed_over(write: Path) -> None:
     first, second = (index([scip_pb2.Document(relative_path=path)]) for path in ("a.py", "b/c.py"))
     unknown = b"\xa8\x06\x01" + b"\xa1\x06" + bytes(8) + b"\xa5\x06" + bytes(4) + b"\xa2\x06\x02hi"
-    found = read(write, first + unknown + second.removeprefix(index([])))
-    assert [document.path for document in found] == ["a.py", "b/c.py"]
+    documents = read(write, first + unknown + second.removeprefix(index([])))
+    assert [document.path for document in documents] == ["a.py", "b/c.py"]
 
 
 @pytest.mark.parametrize("path", ["", "/etc/passwd", "../a.py", "a/../../b.py", "./a.py", "a//b.py", "a\0b", ".", "a/"])
@@ -49,8 +49,8 @@ def test_symbols_of_one_document_and_places_without_a_symbol_are_left_out(write:
         range=[1, 2, 3, 4], symbol="s p n 1 a/b().", symbol_roles=1, enclosing_range=[0, 0, 9, 0]
     )
     others = [scip_pb2.Occurrence(range=[0, 0, 1], symbol=symbol) for symbol in ("local 3", "")]
-    (found,) = read(write, index([scip_pb2.Document(relative_path="a.py", occurrences=[*others, kept])]))
-    (occurrence,) = found.occurrences
+    (document,) = read(write, index([scip_pb2.Document(relative_path="a.py", occurrences=[*others, kept])]))
+    (occurrence,) = document.occurrences
     assert (occurrence.row, occurrence.start, occurrence.end) == (1, 2, -1)
     assert (occurrence.first_row, occurrence.last_row, occurrence.is_definition) == (0, 9, True)
 
@@ -85,8 +85,8 @@ def test_the_depth_of_a_field_that_is_not_read_does_not_matter(write: Path) -> N
         information = b"\x3a" + encoded_varint(len(content)) + content
         content = b"\x1a" + encoded_varint(len(information)) + information
     content += b"\x0a\x04a.py"
-    (found,) = read(write, index([]) + b"\x12" + encoded_varint(len(content)) + content)
-    assert found.path == "a.py"
+    (document,) = read(write, index([]) + b"\x12" + encoded_varint(len(content)) + content)
+    assert document.path == "a.py"
 
 
 def test_text_that_is_not_utf8_is_refused(write: Path) -> None:

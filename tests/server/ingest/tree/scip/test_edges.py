@@ -203,8 +203,8 @@ def test_an_index_of_another_version_of_a_file_is_left_out(zoo: Path) -> None:
     changed = {**FILES, "dog.ts": "// One line more.\n" + DOG.text}
     plain = edges_of(write_tree(zoo.parent / "plain", changed))
     assert "index.scip was made from another version of this file" in notes_of(zoo)["dog.ts"]
-    own = {place: edge for place, edge in plain.items() if place[0].startswith("dog.ts")}
-    assert {place: edge for place, edge in edges_of(zoo).items() if place[0].startswith("dog.ts")} == own
+    dog_edges = {place: edge for place, edge in plain.items() if place[0].startswith("dog.ts")}
+    assert {place: edge for place, edge in edges_of(zoo).items() if place[0].startswith("dog.ts")} == dog_edges
 
 
 def test_places_outside_of_a_file_mean_another_version(zoo: Path) -> None:

@@ -130,7 +130,7 @@ def certain(root: Path) -> dict[tuple[str, str, str], SourceEdge]:
 
 def test_typescript(tmp_path: Path, programs: Path) -> None:
     root = write_tree(tmp_path / "cafe", TYPESCRIPT)
-    own = certain(root)
+    without_index = certain(root)
     run(programs / "scip-typescript", "index", "--no-progress-bar", folder=root)
     edges = certain(root)
     stated = {
@@ -147,14 +147,14 @@ def test_typescript(tmp_path: Path, programs: Path) -> None:
         ("src/store.ts#Store.load", "ImplementedBy", "src/store.ts#MemoryStore.load"),
     }
     assert stated <= edges.keys()
-    assert not stated <= own.keys()
+    assert not stated <= without_index.keys()
     assert edges["src/café.ts#Café.order", "Calls", "src/store.ts#Store.load"].line == 8
     assert "src/café.ts" not in notes_of(root)
 
 
 def test_python(tmp_path: Path, programs: Path) -> None:
     root = write_tree(tmp_path / "cafe", PYTHON)
-    own = certain(root)
+    without_index = certain(root)
     options = ("--quiet", "--project-name", "shop", "--project-version", "1")
     run(programs / "scip-python", "index", *options, folder=root)
     edges = certain(root)
@@ -171,7 +171,7 @@ def test_python(tmp_path: Path, programs: Path) -> None:
         ("shop/store.py#MemoryStore.load", "Overrides", "shop/store.py#Store.load"),
     }
     assert stated <= edges.keys()
-    assert not stated <= own.keys()
+    assert not stated <= without_index.keys()
     assert edges["shop/cafe.py#Cafe.order", "Calls", "shop/store.py#Store.load"].line == 11
 
 

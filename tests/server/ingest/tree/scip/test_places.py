@@ -175,5 +175,5 @@ def test_an_index_that_is_replaced_once_it_is_listed_is_not_followed(
         swap(root / "indexes" / "web.scip", secret)
         return listed
 
-    monkeypatch.setattr("groundwire_ingest.tree.source.list_tree", swapped)
+    monkeypatch.setattr("groundwire_ingest.tree.contents.list_tree", swapped)
     assert notes_of(root)["indexes/web.scip"].startswith("cannot be read: ")

@@ -60,32 +60,32 @@ def test_making_a_type_calls_its_constructor_and_refers_to_it(tmp_path: Path) ->
 
 def test_a_type_without_a_constructor_is_called_itself(tmp_path: Path) -> None:
     text = "def main():\n    return Box()\n"
-    found = edges(tmp_path, text, Mark(2, "Box", PACKAGE + "store/Box#"))
-    assert found == {("main.py#main", "Calls", "store.py#Box")}
+    uses = edges(tmp_path, text, Mark(2, "Box", PACKAGE + "store/Box#"))
+    assert uses == {("main.py#main", "Calls", "store.py#Box")}
 
 
 def test_a_name_that_is_called_elsewhere_in_the_node_is_not_called_here(tmp_path: Path) -> None:
     text = "def main(store: Store):\n    return other.Store(store)\n"
-    found = edges(tmp_path, text, Mark(1, "Store", PACKAGE + "store/Store#"))
-    assert found == {("main.py#main", "References", "store.py#Store")}
+    uses = edges(tmp_path, text, Mark(1, "Store", PACKAGE + "store/Store#"))
+    assert uses == {("main.py#main", "References", "store.py#Store")}
 
 
 def test_a_call_within_a_chain_over_several_lines_is_a_call(tmp_path: Path) -> None:
     text = "def main(store):\n    return (\n        store\n        .open()\n        .pick(1)\n    )\n"
-    found = edges(tmp_path, text, Mark(5, "pick", PACKAGE + "store/pick()."))
-    assert ("main.py#main", "Calls", "store.py#pick") in found
+    uses = edges(tmp_path, text, Mark(5, "pick", PACKAGE + "store/pick()."))
+    assert ("main.py#main", "Calls", "store.py#pick") in uses
 
 
 def test_a_field_that_a_constructor_sets_is_one_of_its_type(tmp_path: Path) -> None:
     text = "def main(store):\n    return store.size\n"
-    found = edges(tmp_path, text, Mark(2, "size", PACKAGE + "store/Store#size."))
-    assert found == {("main.py#main", "References", "store.py#Store")}
+    uses = edges(tmp_path, text, Mark(2, "size", PACKAGE + "store/Store#size."))
+    assert uses == {("main.py#main", "References", "store.py#Store")}
 
 
 def test_an_overload_leads_to_what_has_the_body(tmp_path: Path) -> None:
     text = "def main():\n    return pick(1)\n"
-    found = edges(tmp_path, text, Mark(2, "pick", PACKAGE + "store/pick()."))
-    assert found == {("main.py#main", "Calls", "store.py#pick")}
+    uses = edges(tmp_path, text, Mark(2, "pick", PACKAGE + "store/pick()."))
+    assert uses == {("main.py#main", "Calls", "store.py#pick")}
 
 
 def test_an_import_is_one_of_the_file_and_a_use_after_it_is_not(tmp_path: Path) -> None:
@@ -100,7 +100,7 @@ KINDS = [Box]
 def main(store: Store):
     print(store, 1)
 """
-    found = edges(
+    uses = edges(
         tmp_path,
         text,
         Mark(2, "Box", PACKAGE + "store/Box#"),
@@ -108,7 +108,7 @@ def main(store: Store):
         Mark(5, "Box", PACKAGE + "store/Box#"),
         Mark(8, "Store", PACKAGE + "store/Store#"),
     )
-    assert found == {
+    assert uses == {
         ("main.py", "Imports", "store.py"),
         ("main.py#KINDS", "References", "store.py#Box"),
         ("main.py#main", "References", "store.py#Store"),
@@ -117,7 +117,7 @@ def main(store: Store):
 
 def test_an_alias_in_an_import_is_part_of_it(tmp_path: Path) -> None:
     text = "from store import Store as Shop, pick as choose\n\n\ndef main():\n    return Shop(choose(2))\n"
-    found = edges(
+    uses = edges(
         tmp_path,
         text,
         Mark(1, "Store as Shop", PACKAGE + "store/Store#"),
@@ -126,7 +126,7 @@ def test_an_alias_in_an_import_is_part_of_it(tmp_path: Path) -> None:
         Mark(5, "Shop", PACKAGE + "store/Store#"),
         Mark(5, "choose", PACKAGE + "store/pick()."),
     )
-    assert found == {
+    assert uses == {
         ("main.py", "Imports", "store.py"),
         ("main.py#main", "Calls", "store.py#Store.__init__"),
         ("main.py#main", "References", "store.py#Store"),
