@@ -16,11 +16,11 @@ import pytest
 from groundwire_ingest.records import SourceEdge, SourceNode, SourceRecord
 from groundwire_ingest.slack.slack import SlackSource
 from groundwire_ingest.tree import source
+from groundwire_ingest.tree.code_facts import CodeAnalysis
 from groundwire_ingest.tree.code_languages import CODE_LANGUAGES, module_file
-from groundwire_ingest.tree.facts import CodeAnalysis
+from groundwire_ingest.tree.file_analysis import EntityMapping, SourceFile
 from groundwire_ingest.tree.flag_signs import FlagSigns
 from groundwire_ingest.tree.languages.go.go_modules import GoModule
-from groundwire_ingest.tree.model import EntityMapping, SourceFile
 from groundwire_ingest.tree.names.rules import TreeLayout
 from groundwire_ingest.tree.resolve import resolve
 from groundwire_ingest.tree.single_file import read_code

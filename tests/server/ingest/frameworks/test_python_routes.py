@@ -2,7 +2,7 @@ from collections.abc import Callable
 
 import pytest
 
-from groundwire_ingest.tree.facts import CodeAnalysis, CodeFacts
+from groundwire_ingest.tree.code_facts import CodeAnalysis, CodeFacts
 from groundwire_ingest.tree.framework_facts import Mount
 from groundwire_ingest.tree.languages.python.patterns import plain_pattern, regular_pattern
 

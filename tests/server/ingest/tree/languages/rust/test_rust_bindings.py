@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from groundwire_ingest.tree.facts import CodeAnalysis, CodeFacts, Import
+from groundwire_ingest.tree.code_facts import CodeAnalysis, CodeFacts, Import
 from groundwire_ingest.tree.languages.rust.crates import Crate, crate
 
 Analyser = Callable[[str, str], CodeAnalysis]

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from operator import attrgetter
 from posixpath import dirname, join, normpath
 
-from groundwire_index.ends.confidences import GUESSED, INFERRED, MAX_FAN_OUT, WILDCARD
-from groundwire_index.ends.nearest import nearest
+from groundwire_index.repository_edges.confidences import GUESSED, INFERRED, MAX_FAN_OUT, WILDCARD
+from groundwire_index.repository_edges.nearest import nearest
 
 REQUESTS = "Requests"
 MAX_SEGMENTS = 12

@@ -2,7 +2,7 @@
 
 import random
 
-from groundwire_index.ends.nearest import nearest
+from groundwire_index.repository_edges.nearest import nearest
 
 
 def shared(left: str, right: str) -> int:

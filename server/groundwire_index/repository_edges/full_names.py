@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from groundwire_index.ends.confidences import EXACT, GUESSED, MAX_FAN_OUT, WILDCARD
+from groundwire_index.repository_edges.confidences import EXACT, GUESSED, MAX_FAN_OUT, WILDCARD
 
 RPC = "rpc"
 """The space of methods in .proto files. Repositories may have copies of a file, and all mean the same method."""

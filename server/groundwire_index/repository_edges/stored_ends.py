@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from groundwire_index.ends.ends import Ends
+from groundwire_index.repository_edges.ends import Ends
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groundwire_index.ends.ends import ENDS_FILE, Ends, read_ends, write_ends
-from groundwire_index.ends.full_names import FullNames, NameUse, OfferedName
 from groundwire_index.index_errors import IndexDamagedError
+from groundwire_index.repository_edges.ends import ENDS_FILE, Ends, read_ends, write_ends
+from groundwire_index.repository_edges.full_names import FullNames, NameUse, OfferedName
 
 NAMES = st.lists(st.text("ab.", max_size=6), max_size=4).map(tuple)
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from groundwire_index.ends.full_names import (
+from groundwire_index.repository_edges.full_names import (
     MAX_COPIES,
     FullNames,
     NamedEdge,

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from groundwire_index.ends.tables import OfferedTable, TableIn, TableMatching, TableUse
+from groundwire_index.repository_edges.tables import OfferedTable, TableIn, TableMatching, TableUse
 
 USE = TableUse("invoice", "", ("TABLE", "VIEW"), "user", "ReadsFrom", 0, 0.95)
 

@@ -4,10 +4,10 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 
-from groundwire_index.ends.confidences import INFERRED, WILDCARD
-from groundwire_index.ends.messages import MAX_HANDLERS, MessageHandler, sameness
-from groundwire_index.ends.messages import Message as NamedMessage
-from groundwire_ingest.tree.facts import Call, CodeFacts
+from groundwire_index.repository_edges.confidences import INFERRED, WILDCARD
+from groundwire_index.repository_edges.messages import MAX_HANDLERS, MessageHandler, sameness
+from groundwire_index.repository_edges.messages import Message as NamedMessage
+from groundwire_ingest.tree.code_facts import Call, CodeFacts
 from groundwire_ingest.tree.framework_facts import Registration, Topic
 from groundwire_ingest.tree.languages.types import arguments, head, item_type, names_in, value_type
 from groundwire_ingest.tree.names.calls import Uses

@@ -4,8 +4,8 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from groundwire_index.ends.confidences import INFERRED
-from groundwire_ingest.tree.facts import OF_ITEMS, RETURNED, Call
+from groundwire_index.repository_edges.confidences import INFERRED
+from groundwire_ingest.tree.code_facts import OF_ITEMS, RETURNED, Call
 from groundwire_ingest.tree.languages.types import head
 from groundwire_ingest.tree.names.calls import CallResolution
 from groundwire_ingest.tree.names.inheritance import Inheritance

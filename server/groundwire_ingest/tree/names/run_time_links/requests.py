@@ -2,12 +2,12 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from groundwire_index.ends.ends import RequestEnd
-from groundwire_index.ends.requests import REQUESTS, Asker, Request, RequestMatching, Served
+from groundwire_index.repository_edges.ends import RequestEnd
+from groundwire_index.repository_edges.requests import REQUESTS, Asker, Request, RequestMatching, Served
 from groundwire_ingest.records import SourceEdge
-from groundwire_ingest.tree.facts import CodeFacts
+from groundwire_ingest.tree.code_facts import CodeFacts
+from groundwire_ingest.tree.file_analysis import FileEdges
 from groundwire_ingest.tree.framework_facts import Page
-from groundwire_ingest.tree.model import FileEdges
 
 
 class TreeRequests:

@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from groundwire_index.nodes.node import CONTAINS
 from groundwire_index.scope import node_key
 from groundwire_ingest.records import SkippedFile, SourceEdge, SourceNode
-from groundwire_ingest.tree.facts import CodeFacts, Reference, Role
-from groundwire_ingest.tree.files.facts import ComponentFacts
+from groundwire_ingest.tree.code_facts import CodeFacts, Reference, Role
+from groundwire_ingest.tree.file_analysis import FileAnalysis, SourceFile
+from groundwire_ingest.tree.files.facts_about_code import ComponentFacts
 from groundwire_ingest.tree.files.reading import FileReading
-from groundwire_ingest.tree.model import FileAnalysis, SourceFile
 
 _NAME = re.compile(r"@?\(?([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)\)?")
 

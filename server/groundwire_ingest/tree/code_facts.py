@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from groundwire_index.ends.requests import Request
+from groundwire_index.repository_edges.requests import Request
+from groundwire_ingest.tree.file_analysis import FileAnalysis, StringLiteral
 from groundwire_ingest.tree.framework_facts import (
     Mount,
     Registration,
@@ -13,7 +14,6 @@ from groundwire_ingest.tree.framework_facts import (
     TemplateView,
     Topic,
 )
-from groundwire_ingest.tree.model import FileAnalysis, StringLiteral
 from groundwire_ingest.tree.text_facts import BuiltText, PassedTexts, TextValue
 
 Construct: TypeAlias = Literal["module", "type", "callable", "value"]

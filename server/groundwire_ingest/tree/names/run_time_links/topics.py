@@ -3,9 +3,9 @@
 from collections import defaultdict
 from collections.abc import Iterator
 
-from groundwire_index.ends.confidences import INFERRED, WILDCARD
-from groundwire_index.ends.messages import MAX_TOPIC_HANDLERS, Message, MessageHandler, MessageUse
-from groundwire_ingest.tree.facts import Call
+from groundwire_index.repository_edges.confidences import INFERRED, WILDCARD
+from groundwire_index.repository_edges.messages import MAX_TOPIC_HANDLERS, Message, MessageHandler, MessageUse
+from groundwire_ingest.tree.code_facts import Call
 from groundwire_ingest.tree.framework_facts import Topic
 from groundwire_ingest.tree.names.calls import Uses
 from groundwire_ingest.tree.names.lookup import Lookup

@@ -5,9 +5,9 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
 
-from groundwire_index.ends.confidences import EXACT, MAX_FAN_OUT, WILDCARD
-from groundwire_index.ends.requests import Served
-from groundwire_ingest.tree.facts import RETURNED
+from groundwire_index.repository_edges.confidences import EXACT, MAX_FAN_OUT, WILDCARD
+from groundwire_index.repository_edges.requests import Served
+from groundwire_ingest.tree.code_facts import RETURNED
 from groundwire_ingest.tree.framework_facts import Mount, Route
 from groundwire_ingest.tree.languages.urls import url_path
 from groundwire_ingest.tree.names.calls import Uses

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from groundwire_index.ends.confidences import EXACT, WILDCARD
+from groundwire_index.repository_edges.confidences import EXACT, WILDCARD
 
 ANY_SCHEMA = "*"
 """The schema of a name whose schema is not known."""

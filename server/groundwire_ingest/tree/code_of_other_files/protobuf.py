@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from itertools import product, takewhile
 from operator import attrgetter
 
-from groundwire_index.ends.full_names import RPC, OfferedName
-from groundwire_index.ends.nearest import nearest
-from groundwire_ingest.tree.facts import CodeFacts, Definition, Trait
-from groundwire_ingest.tree.files.facts import ProtoFacts, ProtoService
+from groundwire_index.repository_edges.full_names import RPC, OfferedName
+from groundwire_index.repository_edges.nearest import nearest
+from groundwire_ingest.tree.code_facts import CodeFacts, Definition, Trait
+from groundwire_ingest.tree.files.facts_about_code import ProtoFacts, ProtoService
 from groundwire_ingest.tree.folders import folder_of
 from groundwire_ingest.tree.languages.go.go_modules import GoModule
 

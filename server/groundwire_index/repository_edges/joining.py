@@ -5,11 +5,11 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import TypeVar
 
-from groundwire_index.ends.ends import Ends
-from groundwire_index.ends.full_names import NameMatching, OfferedIn
-from groundwire_index.ends.messages import HandlerMatching
-from groundwire_index.ends.requests import REQUESTS, Asker, RequestMatching
-from groundwire_index.ends.tables import TableIn, TableMatching
+from groundwire_index.repository_edges.ends import Ends
+from groundwire_index.repository_edges.full_names import NameMatching, OfferedIn
+from groundwire_index.repository_edges.messages import HandlerMatching
+from groundwire_index.repository_edges.requests import REQUESTS, Asker, RequestMatching
+from groundwire_index.repository_edges.tables import TableIn, TableMatching
 
 Item = TypeVar("Item")
 

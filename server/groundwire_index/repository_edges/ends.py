@@ -11,11 +11,11 @@ from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 
-from groundwire_index.ends.full_names import FullNames, NameUse, OfferedName
-from groundwire_index.ends.messages import MessageHandler, MessageUse
-from groundwire_index.ends.requests import Asker, Request, Served
-from groundwire_index.ends.tables import OfferedTable, TableUse
 from groundwire_index.index_errors import IndexDamagedError
+from groundwire_index.repository_edges.full_names import FullNames, NameUse, OfferedName
+from groundwire_index.repository_edges.messages import MessageHandler, MessageUse
+from groundwire_index.repository_edges.requests import Asker, Request, Served
+from groundwire_index.repository_edges.tables import OfferedTable, TableUse
 
 ENDS_FILE = "ends.json"
 

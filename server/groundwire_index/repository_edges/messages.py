@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from groundwire_index.ends.confidences import GUESSED
+from groundwire_index.repository_edges.confidences import GUESSED
 
 SAME_NAME = 0.8
 """A message of another service has the same name: buses identify messages by name."""

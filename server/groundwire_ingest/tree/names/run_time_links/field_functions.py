@@ -4,8 +4,8 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
-from groundwire_index.ends.confidences import GUESSED, INFERRED, MAX_FAN_OUT
-from groundwire_ingest.tree.facts import Call, FieldValue
+from groundwire_index.repository_edges.confidences import GUESSED, INFERRED, MAX_FAN_OUT
+from groundwire_ingest.tree.code_facts import Call, FieldValue
 from groundwire_ingest.tree.names.calls import Uses
 from groundwire_ingest.tree.names.lookup import Lookup
 

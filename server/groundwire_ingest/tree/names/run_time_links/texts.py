@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain
 
-from groundwire_ingest.tree.facts import Call
+from groundwire_ingest.tree.code_facts import Call
 from groundwire_ingest.tree.names.inheritance import Inheritance
 from groundwire_ingest.tree.names.lookup import Lookup
-from groundwire_ingest.tree.names.runtime.text_values import TextValues
+from groundwire_ingest.tree.names.run_time_links.text_values import TextValues
 from groundwire_ingest.tree.text_facts import BuiltText, TextRole
 
 _MAX_CLASSES = 400
