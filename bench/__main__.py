@@ -28,14 +28,17 @@ from bench.speed.installation import measure_installation
 from bench.speed.lines import grid as lines_grid
 from bench.speed.lines import measure_lines
 from bench.speed.milvus import Milvus
+from bench.speed.publishing import grid as publishing_grid
+from bench.speed.publishing import measure_publishing
 from bench.speed.scale import measure_size, write_scale
 from bench.speed.several import grid as several_grid
 from bench.speed.several import measure_several
 from bench.speed.synthesis import Shape, write_corpus
 from groundwire_ingest.ingest_errors import IngestError
 from groundwire_milvus.storage_errors import StorageUnavailableError
+from groundwire_object_storage.object_folder import ObjectStorageError
 
-_ERRORS = (IngestError, StorageUnavailableError)
+_ERRORS = (IngestError, ObjectStorageError, StorageUnavailableError)
 SIZES = (20_000, 200_000, 1_000_000)
 QUESTIONS = ("how is a request answered?", "where is the configuration read?", "what writes to the store?")
 
@@ -173,6 +176,19 @@ def lines(
         milliseconds = measure_lines(source, literals, rounds, out / "run-lines")
         table = lines_grid(milliseconds, f"Lines of {source.name}")
         write_results(out, f"lines-{source.name}", [table], milliseconds)
+
+
+@app.command()
+def publishing(
+    out: Out,
+    source: Annotated[Path, typer.Option(help="A folder of source code.", exists=True, file_okay=False)],
+    rounds: Annotated[int, typer.Option(min=1, help="How often each is done.")] = 5,
+) -> None:
+    """Publishing a version to object storage and taking it from there, beside a copy of its folder."""
+    with explained(*_ERRORS):
+        costs = measure_publishing(source, rounds, out / "run-publishing")
+        table = publishing_grid(costs, f"The index of {source.resolve().name}")
+        write_results(out, f"publishing-{source.resolve().name}", [table], asdict(costs))
 
 
 @app.command()

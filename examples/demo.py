@@ -21,8 +21,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from groundwire_pipelines import Pipeline
-from groundwire_pipelines.state import PipelineState
+from groundwire_pipelines import Pipeline, PipelineState
 
 PACKAGES = ("json", "http", "urllib", "logging")
 QUESTION = "how does the HTTP client follow chunked transfer encoding when it reads a response?"

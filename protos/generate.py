@@ -12,7 +12,7 @@ from grpc_tools import protoc
 
 ROOT = Path(__file__).resolve().parents[1]
 CONTRACT = Path("protos")
-SCIP = Path("server", "groundwire_ingest", "scip")
+SCIP = Path("server", "groundwire_ingest", "tree", "scip")
 _MESSAGES = ("python", "mypy")
 _SERVICES = ("grpc_python", "mypy_grpc")
 

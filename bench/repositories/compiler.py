@@ -13,9 +13,9 @@ import typer
 from bench.shared.results import Grid, explained, write_results
 from groundwire_ingest.ingest_errors import IngestError
 from groundwire_ingest.records import SkippedFile, SourceEdge, SourceNode
-from groundwire_ingest.scip.documents import outline
-from groundwire_ingest.scip.indexes import base_folder
-from groundwire_ingest.scip.links import REPLACED
+from groundwire_ingest.tree.scip.documents import outline
+from groundwire_ingest.tree.scip.indexes import base_folder
+from groundwire_ingest.tree.scip.links import REPLACED
 from groundwire_ingest.tree.source import TreeSource
 from groundwire_ingest.tree.walk import COMPILER_INDEX_SUFFIX
 

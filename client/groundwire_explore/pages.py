@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 from groundwire.printable_text import printable
@@ -43,7 +42,6 @@ from groundwire_explore.results import Match, Results
 from groundwire_explore.run_steps import read_run
 from groundwire_explore.searching import search
 from groundwire_explore.versions import difference, version_before
-from groundwire_pipelines.errors import PipelineError
 
 Pairs = Sequence[tuple[str, str]]
 Values = dict[str, object]
@@ -250,11 +248,9 @@ class Explorer:
         """The steps of the pipeline's run."""
         assert self.settings.trace is not None
         values = await self._place(read(Place, pairs))
-        try:
-            ran = await asyncio.to_thread(partial(read_run, self.settings.trace))
-        except PipelineError as error:
-            failed = Problem("The trace cannot be shown", (str(error),))
-            return Page("problem.html", "Run", failed.title, {**values, "problem": failed})
+        ran = await asyncio.to_thread(read_run, self.settings.trace)
+        if isinstance(ran, Problem):
+            return Page("problem.html", "Run", ran.title, {**values, "problem": ran})
         status = f"{len(ran.steps)} steps, {ran.ending}." if ran else "The trace is empty."
         return Page("run.html", "Run", status, {**values, "ran": ran, "file": printable(str(self.settings.trace))})
 

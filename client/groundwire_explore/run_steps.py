@@ -8,8 +8,10 @@ from pathlib import Path
 from pydantic import JsonValue
 
 from groundwire.printable_text import printable
-from groundwire_pipelines.engine.trace import Facts, RunEnded, RunStarted, StepEnded, StepStarted, TraceEvent
-from groundwire_pipelines.engine.trace_file import read_trace
+from groundwire_explore.problems import Problem
+from groundwire_pipelines.errors import PipelineError
+from groundwire_pipelines.trace.events import Facts, RunEnded, RunStarted, StepEnded, StepStarted, TraceEvent
+from groundwire_pipelines.trace.trace_file import read_trace
 
 Pairs = tuple[tuple[str, str], ...]
 
@@ -61,13 +63,12 @@ class Run:
     steps: tuple[Step, ...]
 
 
-def read_run(path: Path) -> Run | None:
-    """The run of a trace; None for an empty file.
-
-    Raises:
-        groundwire_pipelines.PipelineError: It cannot be read, or is no trace.
-    """
-    events = read_trace(path)
+def read_run(path: Path) -> Run | Problem | None:
+    """The run of a trace; None for an empty file, and the problem of a file that cannot be read or is no trace."""
+    try:
+        events = read_trace(path)
+    except PipelineError as error:
+        return Problem("The trace cannot be shown", (str(error),))
     begun = next((event for event in events if isinstance(event, RunStarted)), None)
     if begun is None:
         return None

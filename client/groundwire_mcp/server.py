@@ -10,7 +10,7 @@ from mcp.server import Server, ServerRequestContext
 from starlette.requests import Request
 
 from groundwire_client.caller_tokens import answering_as, bearer_of
-from groundwire_mcp.answers import Answers
+from groundwire_mcp.tool_calls import ToolCalls
 from groundwire_mcp.tool_errors import ToolError
 from groundwire_mcp.tools import INSTRUCTIONS, tools_of
 
@@ -25,9 +25,9 @@ _TEMPLATE = types.ResourceTemplate(
 _Context = ServerRequestContext[Any, Any]
 
 
-def make_server(answers: Answers) -> Server[Any]:
+def make_server(calls: ToolCalls) -> Server[Any]:
     """The server; each request that comes over HTTP is answered with its own token, which is kept nowhere."""
-    entries = {entry.name: entry for entry in tools_of(answers)}
+    entries = {entry.name: entry for entry in tools_of(calls)}
     listed = [entry.listed() for entry in entries.values()]
 
     async def list_tools(_: _Context, __: types.PaginatedRequestParams | None) -> types.ListToolsResult:
@@ -56,7 +56,7 @@ def make_server(answers: Answers) -> Server[Any]:
             if not uri.startswith(NODE_URI):
                 raise ToolError(f"there is no such resource; nodes are {NODE_URI}{{id}}")
             with _as_caller(context):
-                node = await answers.node(unquote(uri.removeprefix(NODE_URI)))
+                node = await calls.node(unquote(uri.removeprefix(NODE_URI)))
         except ToolError as failure:
             raise MCPError(types.INVALID_PARAMS, str(failure)) from None
         text = f"{node.line()}\n\n{node.text}"

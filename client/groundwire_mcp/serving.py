@@ -10,11 +10,11 @@ import typer
 from groundwire_client import AccessContext, AsyncGroundwireClient
 from groundwire_client.caller_tokens import check_that_tokens_are_demanded, request_token
 from groundwire_client.cli import ConnectionOptions
-from groundwire_mcp.answers import Answers
 from groundwire_mcp.http import HttpOptions, serve_http
 from groundwire_mcp.scopes import AllowedScope, AllowedScopes
 from groundwire_mcp.server import make_server
 from groundwire_mcp.stdio import serve_stdio
+from groundwire_mcp.tool_calls import ToolCalls
 from groundwire_mcp.tool_errors import ToolError
 
 
@@ -68,7 +68,7 @@ async def serve_scopes(
         async def connected() -> AsyncGroundwireClient:
             return client
 
-        await _serve(Answers(connected, scopes), http)
+        await _serve(ToolCalls(connected, scopes), http)
 
 
 async def serve_local(folder: AbstractAsyncContextManager[ServedFolder], http: HttpOptions | None) -> None:
@@ -90,12 +90,12 @@ async def serve_local(folder: AbstractAsyncContextManager[ServedFolder], http: H
             return made[0]
 
         await _serve(
-            Answers(connected, AllowedScopes([AllowedScope(*served.scope)]), served.pending, served.notes), http
+            ToolCalls(connected, AllowedScopes([AllowedScope(*served.scope)]), served.pending, served.notes), http
         )
 
 
-async def _serve(answers: Answers, http: HttpOptions | None) -> None:
-    server = make_server(answers)
+async def _serve(calls: ToolCalls, http: HttpOptions | None) -> None:
+    server = make_server(calls)
     if http is not None:
         await serve_http(server, http, lambda url: typer.echo(f"serving MCP at {url}", err=True))
     else:

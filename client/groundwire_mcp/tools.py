@@ -9,8 +9,7 @@ from mcp.types import Tool, ToolAnnotations
 from pydantic import BaseModel, ValidationError
 from pydantic.json_schema import GenerateJsonSchema
 
-from groundwire_mcp.answers import Answers
-from groundwire_mcp.arguments import (
+from groundwire_mcp.tool_arguments import (
     Arguments,
     Ask,
     ExpandGraph,
@@ -20,8 +19,9 @@ from groundwire_mcp.arguments import (
     ReadCode,
     SearchCode,
 )
-from groundwire_mcp.results import Graph, Hits, Paths, Quotation, Repositories, Result
+from groundwire_mcp.tool_calls import ToolCalls
 from groundwire_mcp.tool_errors import ToolError, shortened
+from groundwire_mcp.tool_results import Graph, Hits, Paths, Quotation, Repositories, Result
 
 INSTRUCTIONS = """\
 Finds evidence in indexed source code: members, types, files, documents and the dependencies between them.
@@ -87,7 +87,7 @@ class ToolEntry:
         return "\n".join(lines)
 
 
-def tools_of(answers: Answers) -> Sequence[ToolEntry]:
+def tools_of(calls: ToolCalls) -> Sequence[ToolEntry]:
     """All tools, in the order for models to read them."""
     return (
         ToolEntry(
@@ -101,7 +101,7 @@ def tools_of(answers: Answers) -> Sequence[ToolEntry]:
             "is an edge.",
             Ask,
             Quotation,
-            answers.ask,
+            calls.ask,
         ),
         ToolEntry(
             "search_code",
@@ -111,7 +111,7 @@ def tools_of(answers: Answers) -> Sequence[ToolEntry]:
             "read_code with the places worth reading.",
             SearchCode,
             Hits,
-            answers.search_code,
+            calls.search_code,
         ),
         ToolEntry(
             "grep_code",
@@ -120,7 +120,7 @@ def tools_of(answers: Answers) -> Sequence[ToolEntry]:
             "exact string, such as an error message or a setting.",
             GrepCode,
             Quotation,
-            answers.grep_code,
+            calls.grep_code,
         ),
         ToolEntry(
             "read_code",
@@ -131,7 +131,7 @@ def tools_of(answers: Answers) -> Sequence[ToolEntry]:
             "where its text occurs.",
             ReadCode,
             Quotation,
-            answers.read_code,
+            calls.read_code,
         ),
         ToolEntry(
             "expand_graph",
@@ -142,7 +142,7 @@ def tools_of(answers: Answers) -> Sequence[ToolEntry]:
             "Begin with max_depth 1.",
             ExpandGraph,
             Graph,
-            answers.expand_graph,
+            calls.expand_graph,
         ),
         ToolEntry(
             "find_paths",
@@ -151,7 +151,7 @@ def tools_of(answers: Answers) -> Sequence[ToolEntry]:
             "Use it when both ends are known; use expand_graph when one is.",
             FindPaths,
             Paths,
-            answers.find_paths,
+            calls.find_paths,
         ),
         ToolEntry(
             "list_repositories",
@@ -160,7 +160,7 @@ def tools_of(answers: Answers) -> Sequence[ToolEntry]:
             "needed where there are several, or when a repository is reported as not available.",
             ListRepositories,
             Repositories,
-            answers.list_repositories,
+            calls.list_repositories,
         ),
     )
 

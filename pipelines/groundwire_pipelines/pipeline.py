@@ -21,18 +21,18 @@ from pydantic import JsonValue
 from groundwire.tokens import TokenCounter
 from groundwire_client import TLS, AccessContext, AsyncGroundwireClient, IndexScope, NodeFilter, is_pattern
 from groundwire_pipelines.actions.registry import actions
-from groundwire_pipelines.definition.loading import load_pipeline
-from groundwire_pipelines.definition.model import PipelineDefinition
+from groundwire_pipelines.definition.pipeline_definition import PipelineDefinition
 from groundwire_pipelines.engine.runner import run_steps
-from groundwire_pipelines.engine.trace import TraceEvent, TraceSink
+from groundwire_pipelines.evidence_graph import EvidenceGraph, graph_of
 from groundwire_pipelines.evidence_nodes import ShownText
 from groundwire_pipelines.filter_keys import FilterKeys
-from groundwire_pipelines.graph import EvidenceGraph, graph_of
+from groundwire_pipelines.loading import load_pipeline
 from groundwire_pipelines.models.environment import EnvironmentModel
 from groundwire_pipelines.parsing.filters import merged
 from groundwire_pipelines.prompts import PromptFolders
 from groundwire_pipelines.runtime import History, Model, Runtime
 from groundwire_pipelines.state import PipelineState
+from groundwire_pipelines.trace.events import TraceEvent, TraceSink
 
 
 class RunOptions(TypedDict, total=False):
@@ -216,7 +216,7 @@ def _both(setting: FilterKeys | None, given: NodeFilter) -> NodeFilter:
 def _span_sinks() -> tuple[TraceSink, ...]:
     """The sink that makes spans; none if OpenTelemetry, the extra `telemetry`, is not installed."""
     try:
-        from groundwire_pipelines.engine.telemetry import SpanSink
+        from groundwire_pipelines.trace.spans import SpanSink
     except ImportError:
         return ()
     return (SpanSink(),)

@@ -15,9 +15,9 @@ from typing import Final
 
 from pydantic import JsonValue
 
-from groundwire_pipelines.definition.wording import did_you_mean
 from groundwire_pipelines.errors import StepError
-from groundwire_pipelines.parsing.structured import schema_problem
+from groundwire_pipelines.parsing.json_answer import schema_problem
+from groundwire_pipelines.wording import did_you_mean
 
 _PROMPT_NAME = re.compile(r"[a-z0-9][a-z0-9_-]*")
 VARIABLE_NAME = r"[a-z][a-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)*"

@@ -1,6 +1,8 @@
 """The files of a Git commit, written into a folder without a checkout: no hook, filter or attribute has an effect.
 
-`git` reads the objects, from a repository's folder or by its address, and knows the credentials for it.
+`git` reads the objects, from a repository's folder or by its address, and knows the credentials for it. Neither a
+repository's folder nor a server is trusted: git starts no program that they name, and writes no more than MOST_FILES
+and MOST_BYTES.
 """
 
 import os
@@ -11,19 +13,40 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import IO
 
-from groundwire_index.addresses import without_credentials
+from groundwire_index.addresses import without_credentials, without_secrets
 from groundwire_ingest.ingest_errors import IngestError
 from groundwire_ingest.tree.decoding import MAX_FILE_BYTES
 
 _ADDRESS = re.compile(r"(?:https?|ssh|git|file)://.+|[\w.-]+@[\w.-]+:.+")
 """A URL, or `USER@HOST:PATH`."""
-_ENTRY = re.compile(rb"(?P<mode>\d+) (?P<type>\w+) (?P<object>[0-9a-f]+) +(?P<size>\d+|-)\t(?P<path>.+)", re.DOTALL)
+_ENTRY = re.compile(rb"(?P<mode>\d+) (?P<type>\w+) (?P<object>[0-9a-f]+) +(?P<size>\S+)\t(?P<path>.+)", re.DOTALL)
 _FILE_MODES = (b"100644", b"100755", b"100664")
 _SEGMENTS_REFUSED = frozenset(("", ".", "..", ".git"))
 _PROTOCOLS = "https:http:ssh:git:file"
+_NO_PROTOCOL = "none"
 _SHORT_COMMIT = 12
+_SECONDS_OF_SILENCE = 60
+"""A server that sends nothing for so long over HTTP is given up."""
+_LISTING_PIECE = 1 << 16
+MOST_FILES = 1_000_000
+MOST_BYTES = 20_000_000_000
+"""Of the files of a commit. A few kilobytes of objects can be any number of files, all of the same content."""
+_OF_OTHER_REPOSITORIES = (
+    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+    "GIT_COMMON_DIR",
+    "GIT_DIR",
+    "GIT_GRAFT_FILE",
+    "GIT_INDEX_FILE",
+    "GIT_NAMESPACE",
+    "GIT_OBJECT_DIRECTORY",
+    "GIT_PREFIX",
+    "GIT_QUARANTINE_PATH",
+    "GIT_REPLACE_REF_BASE",
+    "GIT_SHALLOW_FILE",
+    "GIT_WORK_TREE",
+)
+"""Variables by which git, when it starts a program such as a hook, says where its own repository is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +89,8 @@ def repository_name(source: str) -> str:
     last = source.rstrip("/").rpartition("/")[2].rpartition(":")[2]
     if not is_address(source):
         last = Path(source).resolve().name  # also of `.` and `..`
-    return last.removesuffix(".git") or "repository"
+    name = last.removesuffix(".git")
+    return "repository" if name in ("", ".", "..") else name
 
 
 @contextmanager
@@ -84,8 +108,8 @@ def git_tree(source: str, ref: str) -> Iterator[GitTree]:
             commit, branch = git.fetch(ref)
         else:
             commit, branch = git.resolve(ref)
-        folder = workspace / repository_name(source)
-        folder.mkdir()
+        folder = workspace / "files" / repository_name(source)
+        folder.mkdir(parents=True)
         git.write_files(commit, folder)
         yield GitTree(folder, branch, GitOrigin(address, commit))
 
@@ -100,6 +124,8 @@ class _Git:
 
     def fetch(self, ref: str) -> tuple[str, str]:
         """The commit and the name of a ref, after its files have been fetched, and nothing else."""
+        if ":" in ref or ref.startswith(("+", "^")):
+            raise IngestError(f"--ref: {ref!r} is no name of a branch, tag or commit; leave out `:`, `+` and `^`")
         self._run("init", "--quiet", "--bare", str(self.folder), at_folder=False)
         branch = ref or self._default_branch()
         self._run("fetch", "--quiet", "--depth=1", "--no-tags", "--", self.source, ref or "HEAD")
@@ -115,25 +141,51 @@ class _Git:
 
     def write_files(self, commit: str, folder: Path) -> None:
         """Writes the files of a commit into an empty folder."""
-        listing = self._bytes("ls-tree", "-r", "-l", "-z", "--full-tree", commit)
-        matches = (_ENTRY.fullmatch(entry) for entry in listing.split(b"\0") if entry)
-        entries = [match for match in matches if match is not None and match["mode"] in _FILE_MODES]
-        with subprocess.Popen(
-            self._command("cat-file", "--batch"), stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=_environment()
-        ) as process:
-            assert process.stdin is not None
-            assert process.stdout is not None
-            for entry in entries:
+        count = written_bytes = 0
+        with self._started("cat-file", "--batch") as process:
+            for entry in self._files(commit):
+                count += 1
+                if not entry["size"].isdigit():
+                    raise _unreadable(entry["object"])
+                size = int(entry["size"])
+                is_read = size <= MAX_FILE_BYTES
+                written_bytes += size if is_read else 0
+                if count > MOST_FILES or written_bytes > MOST_BYTES:
+                    raise IngestError(
+                        f"{self.address}: the commit has more than {MOST_FILES:,} files or {MOST_BYTES:,} bytes; "
+                        "check it out, and index a part of it"
+                    )
                 path = _path_in(folder, entry["path"])
                 path.parent.mkdir(parents=True, exist_ok=True)
-                if int(entry["size"]) > MAX_FILE_BYTES:
-                    with path.open("wb") as file:
-                        file.truncate(int(entry["size"]))
+                if is_read:
+                    path.write_bytes(_object(process, entry["object"]))
                     continue
-                process.stdin.write(entry["object"] + b"\n")
-                process.stdin.flush()
-                path.write_bytes(_object(process.stdout, entry["object"]))
-            process.stdin.close()
+                with path.open("wb") as file:
+                    file.truncate(size)
+
+    def _files(self, commit: str) -> Iterator[re.Match[bytes]]:
+        """The entries of the files of a commit, as they are listed: there may be any number of them."""
+        with self._started("ls-tree", "-r", "-l", "-z", "--full-tree", commit) as process:
+            assert process.stdout is not None
+            rest = b""
+            while piece := process.stdout.read(_LISTING_PIECE):
+                *entries, rest = (rest + piece).split(b"\0")
+                for match in map(_ENTRY.fullmatch, entries):
+                    if match is not None and match["mode"] in _FILE_MODES:
+                        yield match
+            if process.wait():
+                raise IngestError(f"{self.address}: git cannot list the files of {commit}: is the repository complete?")
+
+    @contextmanager
+    def _started(self, *arguments: str) -> Iterator[subprocess.Popen[bytes]]:
+        """A process of git that reads the objects, until the context ends."""
+        with subprocess.Popen(
+            self._command(*arguments), stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=_environment(_NO_PROTOCOL)
+        ) as process:
+            try:
+                yield process
+            finally:
+                process.kill()
 
     def _default_branch(self) -> str:
         for line in self._run("ls-remote", "--symref", "--", self.source, "HEAD").splitlines():
@@ -143,7 +195,8 @@ class _Git:
 
     def _command(self, *arguments: str, at_folder: bool = True) -> list[str]:
         place = ["--git-dir", str(self.folder)] if at_folder else []
-        return ["git", *place, *arguments]
+        silence = ["-c", "http.lowSpeedLimit=1", "-c", f"http.lowSpeedTime={_SECONDS_OF_SILENCE}"]
+        return ["git", *silence, *place, *arguments]
 
     def _run(self, *arguments: str, at_folder: bool = True) -> str:
         return self._bytes(*arguments, at_folder=at_folder).decode(errors="replace")
@@ -155,24 +208,33 @@ class _Git:
                 stdin=subprocess.DEVNULL,
                 capture_output=True,
                 check=False,
-                env=_environment(),
+                env=_environment(_PROTOCOLS if is_address(self.source) else _NO_PROTOCOL),
             )
         except FileNotFoundError as error:
             raise IngestError("git is not installed, and reads the repository: install it, or name a folder") from error
         if done.returncode:
-            lines = done.stderr.decode(errors="replace").replace(self.source, self.address).strip().splitlines()
+            said = done.stderr.decode(errors="replace").replace(self.source, self.address)
+            lines = without_secrets(said, self.source).strip().splitlines()
             raise IngestError(f"{self.address}: git failed: {'; '.join(lines[-2:])}")
         return done.stdout
 
 
-def _object(stream: IO[bytes], name: bytes) -> bytes:
-    """The content of the next object of `git cat-file --batch`."""
-    header = stream.readline().split()
+def _object(process: subprocess.Popen[bytes], name: bytes) -> bytes:
+    """The content of an object, which `git cat-file --batch` is asked for."""
+    assert process.stdin is not None
+    assert process.stdout is not None
+    process.stdin.write(name + b"\n")
+    process.stdin.flush()
+    header = process.stdout.readline().split()
     if len(header) != 3 or header[0] != name:
-        raise IngestError(f"git cannot read the object {name.decode()}")
-    content = stream.read(int(header[2]))
-    stream.read(1)
+        raise _unreadable(name)
+    content = process.stdout.read(int(header[2]))
+    process.stdout.read(1)
     return content
+
+
+def _unreadable(name: bytes) -> IngestError:
+    return IngestError(f"git cannot read the object {name.decode()}: is the repository complete?")
 
 
 def _path_in(folder: Path, path: bytes) -> Path:
@@ -183,7 +245,18 @@ def _path_in(folder: Path, path: bytes) -> Path:
     return folder.joinpath(*segments)
 
 
-def _environment() -> dict[str, str]:
-    """Git asks nobody for a password, and starts no program for an address of another kind."""
-    kept = {name: value for name, value in os.environ.items() if name not in ("GIT_DIR", "GIT_WORK_TREE")}
-    return {**kept, "GIT_TERMINAL_PROMPT": "0", "GIT_ALLOW_PROTOCOL": _PROTOCOLS, "LC_ALL": "C"}
+def _environment(protocols: str) -> dict[str, str]:
+    """Git asks nobody for a password, and starts no program for an address of another kind than `protocols`.
+
+    Without protocols it fetches nothing. Otherwise the folder of a repository that lacks objects could name a program
+    that is started to fetch them. Replacements of objects do not count: the host of the repository does not show them.
+    """
+    kept = {name: value for name, value in os.environ.items() if name not in _OF_OTHER_REPOSITORIES}
+    own = {
+        "GIT_TERMINAL_PROMPT": "0",
+        "GIT_ALLOW_PROTOCOL": protocols,
+        "GIT_NO_LAZY_FETCH": "1",
+        "GIT_NO_REPLACE_OBJECTS": "1",
+        "LC_ALL": "C",
+    }
+    return kept | own

@@ -61,10 +61,10 @@ def _other_source(path: Path) -> Source:
     if path.is_dir():
         return _archived(path)
     try:
-        from groundwire_ingest.scip.documents import is_scip
+        from groundwire_ingest.tree.scip.documents import is_scip
 
         if is_scip(path):
-            from groundwire_ingest.scip.source import ScipSource
+            from groundwire_ingest.scip_source import ScipSource
 
             return ScipSource(path)
         with path.open("rb") as stream:

@@ -33,7 +33,8 @@ from groundwire_object_storage.publishing import TRANSFERS
 _MARK = ".taken-from"
 """A file of the data folder with the address that its versions were taken from."""
 _MOST_RECORD_BYTES = 1 << 20
-_MOST_ENCODER_FILE_BYTES = 1 << 29
+_MOST_ENCODER_BYTES = 1 << 29
+"""Of the files of an encoder together, which are in memory until all are there."""
 _FILE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}")
 
 
@@ -115,6 +116,9 @@ class IndexCache:
         # Before the rest, which may fail: what was withdrawn must go even if nothing can be taken.
         self._delete(scope, withdrawn - {self._store.active(scope)})
         version = self._published.active(scope)
+        if version in withdrawn:
+            # Somebody withdrew it while another one activated it, or wrote the pointer by other means.
+            raise ObjectStorageError(f"the active version {version!r} was withdrawn; publish another")
         if version and version != self._store.active(scope):
             pinned = replace(scope, active_index=version)
             downloaded = 0 if self._store.holds(pinned) else self._take(pinned)
@@ -134,7 +138,7 @@ class IndexCache:
         """Downloads a version; returns its size in bytes."""
         published_manifest = self._published.manifest(scope)
         manifest = published_manifest.manifest
-        _check_file_names(manifest)
+        _check_names(manifest)
         size = sum(entry.bytes for entry in manifest.files) + len(published_manifest.content)
         self._make_room(scope, size)
         self._take_encoder(manifest)
@@ -221,21 +225,27 @@ def _downloaded_encoder(folder: ObjectFolder, fingerprint: str) -> tuple[Encoder
     except EncoderDamagedError as error:
         raise ObjectStorageError(f"{error}; remove that folder, and publish the version again") from error
     files: dict[str, bytes] = {}
+    room = _MOST_ENCODER_BYTES
     for name, checksum in record.files:
-        file_content = (
-            folder.content(f"{path}/{name}", _MOST_ENCODER_FILE_BYTES) if _FILE_NAME.fullmatch(name) else None
-        )
+        file_content = folder.content(f"{path}/{name}", room) if _FILE_NAME.fullmatch(name) else None
         if file_content is None or hashlib.sha256(file_content).hexdigest() != checksum:
             raise ObjectStorageError(
                 f"{folder.place}/{path}/{name!r}: is missing, or does not match its checksum in {RECORD_FILE}; remove "
                 "that folder, and publish the version again"
             )
         files[name] = file_content
+        room -= len(file_content)
     return record, files
 
 
-def _check_file_names(manifest: Manifest) -> None:
-    """Raises IndexDamagedError for names that could lead out of the version's folder, or to one file twice."""
+def _check_names(manifest: Manifest) -> None:
+    """Raises IndexDamagedError for names that could lead out of their folder, or to one file twice."""
+    space = manifest.vector_space
+    encoder = None if space is None else space.query_encoder
+    if encoder is not None and not _FILE_NAME.fullmatch(encoder.fingerprint):
+        raise IndexDamagedError(
+            f"{MANIFEST_FILE}: {encoder.fingerprint!r} is no name of an encoder; build the index anew"
+        )
     names = {MANIFEST_FILE, CHECKSUM_FILE}
     for entry in manifest.files:
         if not _FILE_NAME.fullmatch(entry.name) or entry.name in names:

@@ -8,7 +8,7 @@ from typing import IO, Protocol, cast
 
 import fsspec
 
-from groundwire_index.addresses import without_credentials
+from groundwire_index.addresses import without_credentials, without_secrets
 from groundwire_index.files.durable_files import make_durable
 from groundwire_index.operator_errors import OperatorError
 
@@ -48,7 +48,7 @@ class ObjectFolder:
 
     def __init__(self, address: str) -> None:
         """Finds the library of the address's protocol; nothing is read yet."""
-        self.place = without_credentials(address)
+        self.place, self._address = without_credentials(address), address
         protocol = address.partition("://")[0] if "://" in address else "file"
         options = _S3_OPTIONS if protocol in _S3_PROTOCOLS else {}
         with self._reporting(""):
@@ -144,12 +144,16 @@ class ObjectFolder:
         except ObjectStorageError:
             raise
         except FileNotFoundError as error:
-            raise _ObjectNotFoundError(f"{self._shown(path)}: does not exist: {error}") from error
+            raise _ObjectNotFoundError(self._told(path, f"does not exist: {error}")) from error
         except ImportError as error:
             cure = 'pip install "groundwire[object-storage]" for S3, and the library of fsspec for another protocol'
-            raise ObjectStorageError(f"{self._shown(path)}: {error}: {cure}") from error
+            raise ObjectStorageError(self._told(path, f"{error}: {cure}")) from error
         except OSError as error:
-            raise ObjectStorageError(f"{self._shown(path)}: {error.strerror or error}") from error
+            raise ObjectStorageError(self._told(path, error.strerror or str(error))) from error
         except Exception as error:
             # The library of each protocol has errors of its own, which share no class.
-            raise ObjectStorageError(f"{self._shown(path)}: {type(error).__name__}: {error}") from error
+            raise ObjectStorageError(self._told(path, f"{type(error).__name__}: {error}")) from error
+
+    def _told(self, path: str, problem: str) -> str:
+        """What is told of a problem: libraries quote the address, which may have a password or a signature."""
+        return f"{self._shown(path)}: {without_secrets(problem, self._address)}"

@@ -102,13 +102,13 @@ def test_the_command_calls_a_tool_and_logs_what_it_prints(tmp_path: Path) -> Non
     run_ok("index", source, *scope, "--data", tmp_path / "data", "--embedder", "none")
     with Server(tmp_path / "data", "--embedder", "none") as server:
         made = exercise(tmp_path, server.address)
-        asked = json.dumps({"query": "item", "phrasings": ["add to basket"]})
-        printed = called(tmp_path, "groundwire", "1", "search_code", asked)
+        arguments = json.dumps({"query": "item", "phrasings": ["add to basket"]})
+        printed = called(tmp_path, "groundwire", "1", "search_code", arguments)
         tools = called(tmp_path, "groundwire", "0", "tools")
     assert printed.stdout.startswith("src/basket.py:1  add  def add(item): ...")
     assert '"name":"ask"' in tools.stdout
     (call,) = read_calls(made.log("groundwire"))
-    assert (call.words, call.characters) == (("search_code", asked), len(printed.stdout) - 1)
+    assert (call.words, call.characters) == (("search_code", arguments), len(printed.stdout) - 1)
 
 
 def test_a_score_counts_calls_and_characters_until_the_first_answer() -> None:

@@ -29,13 +29,13 @@ def _ids(response: messages.SearchNodesResponse) -> list[str]:
     return [hit.id for hit in response.hits]
 
 
-@pytest.mark.parametrize(("search_type", "asked"), [("SEMANTIC", {"query_vector": [1, 0, 0, 0]}), ("BM25", {})])
+@pytest.mark.parametrize(("search_type", "vectors"), [("SEMANTIC", {"query_vector": [1, 0, 0, 0]}), ("BM25", {})])
 @pytest.mark.parametrize("rrf_k", [-5, 0, 1_000_001])
 def test_the_fusion_constant_is_ignored_where_nothing_is_fused(
-    retrieval: Retrieval, search_type: str, asked: dict[str, list[float]], rrf_k: int
+    retrieval: Retrieval, search_type: str, vectors: dict[str, list[float]], rrf_k: int
 ) -> None:
-    plain = _search(retrieval, search_type, query="invoice create", explain=True, **asked)
-    assert _search(retrieval, search_type, query="invoice create", explain=True, rrf_k=rrf_k, **asked) == plain
+    plain = _search(retrieval, search_type, query="invoice create", explain=True, **vectors)
+    assert _search(retrieval, search_type, query="invoice create", explain=True, rrf_k=rrf_k, **vectors) == plain
 
 
 def test_semantic_search_ranks_by_cosine_and_breaks_ties_by_id(retrieval: Retrieval) -> None:
@@ -67,11 +67,11 @@ def test_a_search_without_a_type_is_what_the_index_has_data_for(
     retrieval: Retrieval, branch: str, vector: list[float], means: str
 ) -> None:
     scope = IndexScope(repository="shop", branch=branch)
-    told = _search(retrieval, "UNSPECIFIED", scope=scope, query="invoice create", query_vector=vector)
-    assert [own.retriever for own in told.left_out] == ([] if vector else [messages.RETRIEVER_DENSE])
-    told.ClearField("left_out")
-    assert told == _search(retrieval, means, scope=scope, query="invoice create", query_vector=vector)
-    assert (told.search_type, bool(told.hits)) == (messages.SearchType.Value(f"SEARCH_TYPE_{means}"), True)
+    response = _search(retrieval, "UNSPECIFIED", scope=scope, query="invoice create", query_vector=vector)
+    assert [omission.retriever for omission in response.left_out] == ([] if vector else [messages.RETRIEVER_DENSE])
+    response.ClearField("left_out")
+    assert response == _search(retrieval, means, scope=scope, query="invoice create", query_vector=vector)
+    assert (response.search_type, bool(response.hits)) == (messages.SearchType.Value(f"SEARCH_TYPE_{means}"), True)
 
 
 @pytest.mark.parametrize("search_type", ["SEMANTIC", "BM25"])
@@ -108,17 +108,17 @@ def test_access_decides_and_absent_access_is_public(retrieval: Retrieval) -> Non
 
 
 def test_filters_narrow(retrieval: Retrieval) -> None:
-    def found(**fields: object) -> set[str]:
+    def filtered_ids(**fields: object) -> set[str]:
         return set(_ids(_search(retrieval, "BM25", query="invoice", filter=NodeFilter(**fields))))
 
-    assert found(kinds=["sql"]) == {PROC, TABLE}
-    assert found(languages=["csharp"], path_prefixes=["src/Inv"]) == {CREATE}
-    assert found(path_prefixes=["src/Inv", "db/"]) == {CREATE, PROC, TABLE}
-    assert found(data_types=["db_code"], kinds=["cs"]) == set()
-    assert found(corpus_types=["CODE_LOGIC"]) == {CREATE}
-    assert found(is_test=True) == {TOTAL}
-    assert found(is_test=False, is_generated=False) == {CREATE, PROC}
-    assert found(collection_ids=["none such"]) == set()
+    assert filtered_ids(kinds=["sql"]) == {PROC, TABLE}
+    assert filtered_ids(languages=["csharp"], path_prefixes=["src/Inv"]) == {CREATE}
+    assert filtered_ids(path_prefixes=["src/Inv", "db/"]) == {CREATE, PROC, TABLE}
+    assert filtered_ids(data_types=["db_code"], kinds=["cs"]) == set()
+    assert filtered_ids(corpus_types=["CODE_LOGIC"]) == {CREATE}
+    assert filtered_ids(is_test=True) == {TOTAL}
+    assert filtered_ids(is_test=False, is_generated=False) == {CREATE, PROC}
+    assert filtered_ids(collection_ids=["none such"]) == set()
 
 
 def _fetch(stub: Retrieval, **fields: object) -> messages.FetchNodeTextsResponse:

@@ -75,7 +75,7 @@ def without_versions(response: Response) -> Response:
 tags = st.lists(st.just("finance"), max_size=1).map(lambda held: AccessContext(acl_tags_any=held))
 filters = st.sampled_from([None, NodeFilter(is_test=False), NodeFilter(corpus_types=["CODE_LOGIC", "DOC_README"])])
 ids_of_nodes = st.sampled_from(
-    [*(id_in(*own) for own in LOCAL_IDS), "team-a::main::cs::absent", "foreign::main::cs::x"]
+    [*(id_in(*part_and_id) for part_and_id in LOCAL_IDS), "team-a::main::cs::absent", "foreign::main::cs::x"]
 )
 some_ids = st.lists(ids_of_nodes, min_size=1, max_size=8)
 edge_types = st.sampled_from([["*"], ["calls"], ["Contains", "Absent"]])
@@ -112,10 +112,10 @@ def test_a_walk_over_the_parts_equals_one_over_the_whole(
     whole = messages.ExpandDependencyTreeRequest(scope=WHOLE, seed_ids=in_whole(seeds))
     several.MergeFrom(common)
     whole.MergeFrom(common)
-    found = retrieval.ExpandDependencyTree(several, timeout=30)
+    actual = retrieval.ExpandDependencyTree(several, timeout=30)
     expected = retrieval.ExpandDependencyTree(whole, timeout=30)
-    assert (list(found.scopes), found.index) == (ANSWERED, "")
-    assert as_of_whole(without_versions(found)) == as_of_whole(without_versions(expected))
+    assert (list(actual.scopes), actual.index) == (ANSWERED, "")
+    assert as_of_whole(without_versions(actual)) == as_of_whole(without_versions(expected))
 
 
 @costly()
@@ -150,9 +150,9 @@ def test_paths_over_the_parts_equal_those_over_the_whole(
     whole = messages.FindPathsRequest(scope=WHOLE, from_ids=in_whole(starts), to_ids=in_whole(ends))
     several.MergeFrom(common)
     whole.MergeFrom(common)
-    found, expected = retrieval.FindPaths(several, timeout=30), retrieval.FindPaths(whole, timeout=30)
-    assert list(found.scopes) == ANSWERED
-    assert as_of_whole(without_versions(found)) == as_of_whole(without_versions(expected))
+    actual, expected = retrieval.FindPaths(several, timeout=30), retrieval.FindPaths(whole, timeout=30)
+    assert list(actual.scopes) == ANSWERED
+    assert as_of_whole(without_versions(actual)) == as_of_whole(without_versions(expected))
 
 
 @costly()
@@ -178,21 +178,21 @@ def test_texts_of_the_parts_are_packed_as_those_of_the_whole(
     several = messages.FetchNodeTextsRequest(
         scopes=ALL_PARTS,
         seed_ids=seeds,
-        nodes=[messages.ReachedNode(id=own, depth=depth, parent_id=parent) for own, depth, parent in nodes],
+        nodes=[messages.ReachedNode(id=node_id, depth=depth, parent_id=parent) for node_id, depth, parent in nodes],
     )
     whole = messages.FetchNodeTextsRequest(
         scope=WHOLE,
         seed_ids=in_whole(seeds),
         nodes=[
-            messages.ReachedNode(id=in_whole([own])[0], depth=depth, parent_id=in_whole([parent])[0])
-            for own, depth, parent in nodes
+            messages.ReachedNode(id=in_whole([node_id])[0], depth=depth, parent_id=in_whole([parent])[0])
+            for node_id, depth, parent in nodes
         ],
     )
     several.MergeFrom(common)
     whole.MergeFrom(common)
-    found, expected = retrieval.FetchNodeTexts(several, timeout=30), retrieval.FetchNodeTexts(whole, timeout=30)
-    assert list(found.scopes) == ANSWERED
-    assert as_of_whole(without_versions(found)) == as_of_whole(without_versions(expected))
+    actual, expected = retrieval.FetchNodeTexts(several, timeout=30), retrieval.FetchNodeTexts(whole, timeout=30)
+    assert list(actual.scopes) == ANSWERED
+    assert as_of_whole(without_versions(actual)) == as_of_whole(without_versions(expected))
 
 
 @costly()
@@ -215,18 +215,18 @@ def test_names_over_the_parts_mean_what_they_mean_over_the_whole(
     whole = messages.ResolveNodesRequest(scope=WHOLE, names=of_whole)
     several.MergeFrom(common)
     whole.MergeFrom(common)
-    found, expected = retrieval.ResolveNodes(several, timeout=30), retrieval.ResolveNodes(whole, timeout=30)
-    assert list(found.scopes) == ANSWERED
-    for name in found.names:
-        for own in (*name.nodes, *name.similar):
-            assert own.id.startswith(f"{own.scope.repository}::main::")
-            own.ClearField("scope")
-    assert as_of_whole(without_versions(found)) == as_of_whole(without_versions(expected))
+    actual, expected = retrieval.ResolveNodes(several, timeout=30), retrieval.ResolveNodes(whole, timeout=30)
+    assert list(actual.scopes) == ANSWERED
+    for name in actual.names:
+        for bearer in (*name.nodes, *name.similar):
+            assert bearer.id.startswith(f"{bearer.scope.repository}::main::")
+            bearer.ClearField("scope")
+    assert as_of_whole(without_versions(actual)) == as_of_whole(without_versions(expected))
 
 
 def test_a_hidden_index_that_a_pattern_matches_changes_no_walk_and_no_text(retrieval: Retrieval) -> None:
     """Its ids are as absent, and it does not answer."""
-    seeds = [id_in("team-vault", "team-vault/a"), *(id_in(*own) for own in LOCAL_IDS[:3])]
+    seeds = [id_in("team-vault", "team-vault/a"), *(id_in(*part_and_id) for part_and_id in LOCAL_IDS[:3])]
     pattern, named = [IndexScope(repository="team-*", branch="*")], ALL_PARTS
     walks = [
         retrieval.ExpandDependencyTree(
@@ -256,12 +256,12 @@ def test_of_more_seeds_than_nodes_may_be_returned_all_are_counted(retrieval: Ret
     ample = messages.ExpandDependencyTreeRequest()
     ample.CopyFrom(request)
     ample.max_nodes = 2_000
-    found, whole = (
+    cut, whole = (
         retrieval.ExpandDependencyTree(request, timeout=30),
         retrieval.ExpandDependencyTree(ample, timeout=30),
     )
-    assert len(found.seed_ids) == 2
-    assert found.debug.seed_count == whole.debug.seed_count == len(whole.seed_ids) > 2
+    assert len(cut.seed_ids) == 2
+    assert cut.debug.seed_count == whole.debug.seed_count == len(whole.seed_ids) > 2
 
 
 def scoped(*names: str) -> list[IndexScope]:

@@ -321,7 +321,7 @@ def test_every_broken_rule_is_told_beside_an_unknown_value(
     assert isinstance(raised.value, grpc.Call)
     status = rpc_status.from_call(raised.value)
     assert status is not None
-    told = error_details_pb2.BadRequest()
+    bad_request = error_details_pb2.BadRequest()
     for detail in status.details:
-        detail.Unpack(told)
-    assert [violation.field for violation in told.field_violations] == fields
+        detail.Unpack(bad_request)
+    assert [violation.field for violation in bad_request.field_violations] == fields

@@ -34,7 +34,7 @@ PAIR = "shop::main::cs::Invoice.Create", "shop::main::cs::Invoice.Total"
 C_SHARP = {"language": "c_sharp"}
 
 
-def asked(server: Server, *arguments: str) -> tuple[str, str]:
+def printed_by(server: Server, *arguments: str) -> tuple[str, str]:
     """What a command that succeeds prints, and tells beside it."""
     commands = typer.Typer()
     register_client(commands)
@@ -58,16 +58,16 @@ def test_evidence_is_the_same_from_both_clients(server: Server) -> None:
             return await client.evidence(SCOPE, "invoice total")
 
     with GroundwireClient(server.address, timeout=60) as client:
-        found = client.evidence(SCOPE, "invoice total")
+        evidence_of_client = client.evidence(SCOPE, "invoice total")
         narrowed = client.evidence(SCOPE, "invoice total", filter={"language": "csharp", "is_test": False})
         small = client.evidence(SCOPE, "invoice total", 200)
-    assert asyncio.run(evidence()) == found
-    best = found.texts[0]
-    assert (found.scope.active_index, found.weak) == ("v1", "")
+    assert asyncio.run(evidence()) == evidence_of_client
+    best = evidence_of_client.texts[0]
+    assert (evidence_of_client.scope.active_index, evidence_of_client.weak) == ("v1", "")
     assert (best.id, best.number, best.citation, best.is_match) == (TOTAL, 1, "src/Totals.cs", True)
     assert best.text == "decimal TotalOf(Invoice invoice) => invoice.Lines.Sum();"
-    assert "src/InvoiceService.cs:3-9" in found.citations
-    assert found.used_tokens == TokenCounter().count(found.rendered)
+    assert "src/InvoiceService.cs:3-9" in evidence_of_client.citations
+    assert evidence_of_client.used_tokens == TokenCounter().count(evidence_of_client.rendered)
     assert {text.path for text in narrowed.texts} == {"src/InvoiceService.cs"}
     assert small.texts[0].id == TOTAL
     assert small.used_tokens <= 200
@@ -91,24 +91,24 @@ def test_the_names_of_an_index_are_those_that_the_caller_sees(server: Server) ->
 
 def test_a_kind_and_its_language_mean_the_same_in_a_filter(server: Server) -> None:
     with GroundwireClient(server.address, timeout=60) as client:
-        found = [
+        ids_by_filter = [
             [match.id for match in client.query(SCOPE, "invoice", filter=narrowing).matches]
             for narrowing in ({"kind": "cs"}, {"kind": "csharp"}, {"language": "csharp"}, {"language": "cs"})
         ]
-    assert found[0]
-    assert found[1:] == [found[0]] * 3
+    assert ids_by_filter[0]
+    assert ids_by_filter[1:] == [ids_by_filter[0]] * 3
 
 
 def test_a_path_that_leads_nowhere_is_told(server: Server) -> None:
-    said = "no active node has a path that begins with 'srx/'; did you mean 'src/'? There are: db/, src/"
+    warning = "no active node has a path that begins with 'srx/'; did you mean 'src/'? There are: db/, src/"
     with GroundwireClient(server.address, timeout=60) as client:
         with pytest.warns(UnknownValueWarning) as warned:
             client.query(MAIN, "invoice", retrievers=[Retriever.RETRIEVER_BM25_CODE], filter={"path_prefix": "srx/"})
-        assert [str(one.message) for one in warned] == [said]
+        assert [str(warned_of.message) for warned_of in warned] == [warning]
 
 
 def test_python_warns_of_unknown_values_where_nothing_is_found(server: Server) -> None:
-    said = "no active node has the language 'c_sharp'; did you mean 'csharp'? There are: csharp, tsql"
+    message = "no active node has the language 'c_sharp'; did you mean 'csharp'? There are: csharp, tsql"
     calls: list[Callable[[GroundwireClient], object]] = [
         lambda client: client.search(MAIN, "invoice", search_type=SearchType.SEARCH_TYPE_BM25, filter=C_SHARP),
         lambda client: client.query(MAIN, "invoice", retrievers=[Retriever.RETRIEVER_BM25_CODE], filter=C_SHARP),
@@ -120,7 +120,7 @@ def test_python_warns_of_unknown_values_where_nothing_is_found(server: Server) -
         for call in calls:
             with pytest.warns(UnknownValueWarning) as warned:
                 call(client)
-            assert [(str(one.message), one.filename) for one in warned] == [(said, __file__)]
+            assert [(str(warned_of.message), warned_of.filename) for warned_of in warned] == [(message, __file__)]
         with pytest.warns(UnknownValueWarning, match="no edge between active nodes has the type 'Call'"):
             client.expand(MAIN, [PAIR[0]], edge_allowlist=["Call"])
 
@@ -143,10 +143,10 @@ def test_nothing_is_asked_of_values_where_something_is_found(server: Server) -> 
 
 
 def test_a_search_prints_path_and_lines(server: Server) -> None:
-    output, told = asked(server, "search", "CreateInvoice", "--type", "bm25")
+    output, notes = printed_by(server, "search", "CreateInvoice", "--type", "bm25")
     assert "src/InvoiceService.cs:3-9\n" in output
-    assert told == ""
-    hit = json.loads(asked(server, "search", "CreateInvoice", "--type", "bm25", "--json")[0])["hits"][0]
+    assert notes == ""
+    hit = json.loads(printed_by(server, "search", "CreateInvoice", "--type", "bm25", "--json")[0])["hits"][0]
     assert {key: hit["location"][key] for key in ("path", "start_line", "end_line")} == {
         "path": "src/InvoiceService.cs",
         "start_line": 3,
@@ -155,16 +155,16 @@ def test_a_search_prints_path_and_lines(server: Server) -> None:
 
 
 def test_names_that_an_index_does_not_have_are_told(server: Server) -> None:
-    _, told = asked(server, "query", "invoice", "--kind", "csx", "--kind", "sql", "--language", "CSharp")
-    assert told.splitlines() == [
+    _, notes = printed_by(server, "query", "invoice", "--kind", "csx", "--kind", "sql", "--language", "CSharp")
+    assert notes.splitlines() == [
         "note: no active node has the kind 'csx'; did you mean 'cs'? There are: cs, sql",
         "note: no active node has the language 'CSharp'; did you mean 'csharp'? There are: csharp, tsql",
     ]
-    found, told = asked(server, "run", "quick_evidence", "invoice", "--kind", "sq", "--kind", "sql")
-    assert "db/Invoice_Create.sql" in found
-    assert "note: no active node has the kind 'sq'; did you mean 'sql'? There are: cs, sql\n" in told
+    output, notes = printed_by(server, "run", "quick_evidence", "invoice", "--kind", "sq", "--kind", "sql")
+    assert "db/Invoice_Create.sql" in output
+    assert "note: no active node has the kind 'sq'; did you mean 'sql'? There are: cs, sql\n" in notes
     edges = ("--edge-type", "Call", "--edge-type", "executes", "--edge-type", "Nothing")
-    assert asked(server, "expand", TOTAL, *edges)[1].splitlines() == [
+    assert printed_by(server, "expand", TOTAL, *edges)[1].splitlines() == [
         "note: no edge between active nodes has the type 'Call'; did you mean 'Calls'? "
         "There are: Calls, Executes, WritesTo",
         "note: no edge between active nodes has the type 'Nothing'. There are: Calls, Executes, WritesTo",
@@ -172,11 +172,13 @@ def test_names_that_an_index_does_not_have_are_told(server: Server) -> None:
 
 
 def test_versions_are_listed_activated_and_deleted_at_a_server(server: Server, shop: Storage) -> None:
-    own = json.loads(shop.run_ok("indexes", "--json"))
+    in_storage = json.loads(shop.run_ok("indexes", "--json"))
     listed = json.loads(upkeep(server, "indexes", "--json").stdout)
     assert [entry["version"] for entry in listed] == ["old", "v1", "v1"], "of the vault nothing is public"
-    assert listed[0].keys() == own[0].keys()
-    assert [entry["created"] for entry in listed] == [entry["created"] for entry in own if entry["branch"] != "vault"]
+    assert listed[0].keys() == in_storage[0].keys()
+    assert [entry["created"] for entry in listed] == [
+        entry["created"] for entry in in_storage if entry["branch"] != "vault"
+    ]
     cleared = json.loads(upkeep(server, "indexes", "--json", "--acl-tag", "vault").stdout)
     assert [entry["branch"] for entry in cleared] == ["main", "main", "texts", "vault"]
     where = ("-r", "shop", "-b", "main")

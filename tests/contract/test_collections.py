@@ -146,9 +146,9 @@ def test_a_search_finds_nothing_else(
 
 def test_a_walk_neither_starts_from_nor_reaches_nor_passes_anything_else(everyone: Caller, red: Caller) -> None:
     assert set(names(node.id for node in everyone.expanded().nodes)) == ALL
-    found = red.expanded()
-    assert set(names(iter(found.seed_ids))) == set(names(node.id for node in found.nodes)) == RED
-    assert sorted((edge.from_id, edge.to_id) for edge in found.edges) == [
+    walk = red.expanded()
+    assert set(names(iter(walk.seed_ids))) == set(names(node.id for node in walk.nodes)) == RED
+    assert sorted((edge.from_id, edge.to_id) for edge in walk.edges) == [
         (f"{PREFIX}red/first", f"{PREFIX}red/third"),
         (f"{PREFIX}red/whole", f"{PREFIX}red/first"),
     ]
@@ -162,17 +162,17 @@ def test_no_path_leads_through_anything_else(everyone: Caller, red: Caller) -> N
     through = [path.node_ids for path in everyone.paths([f"{PREFIX}red/first"], [f"{PREFIX}red/third"]).paths]
     assert [f"{PREFIX}red/first", f"{PREFIX}blue/second", f"{PREFIX}red/third"] in through
     assert {path.node_ids[-1] for path in everyone.paths(*ends).paths} == set(ends[1])
-    found = red.paths(*ends)
-    assert [list(path.node_ids) for path in found.paths] == [[f"{PREFIX}red/first", f"{PREFIX}red/third"]]
-    assert (found.debug.from_count, found.debug.to_count) == (1, 1)
+    response = red.paths(*ends)
+    assert [list(path.node_ids) for path in response.paths] == [[f"{PREFIX}red/first", f"{PREFIX}red/third"]]
+    assert (response.debug.from_count, response.debug.to_count) == (1, 1)
 
 
 def test_no_other_text_is_returned(everyone: Caller, red: Caller) -> None:
     assert set(names(text.id for text in everyone.fetched().texts)) == ALL
-    found = red.fetched()
-    assert set(names(text.id for text in found.texts)) == RED
-    assert {node.reason for node in found.skipped} == {UNAVAILABLE}
-    assert set(names(node.id for node in found.skipped)) == {*ALL, "blue/withdrawn", "absent"} - RED
+    response = red.fetched()
+    assert set(names(text.id for text in response.texts)) == RED
+    assert {node.reason for node in response.skipped} == {UNAVAILABLE}
+    assert set(names(node.id for node in response.skipped)) == {*ALL, "blue/withdrawn", "absent"} - RED
 
 
 def test_a_query_answers_with_nothing_else_neither_around_its_matches(everyone: Caller, red: Caller) -> None:
@@ -184,9 +184,9 @@ def test_a_query_answers_with_nothing_else_neither_around_its_matches(everyone: 
         return matches, parents, services
 
     assert around(everyone.answered()) == (ALL, {"red/whole", "blue/whole"}, {"pay-service", "order-service"})
-    found = red.answered()
-    assert around(found) == (RED, {"red/whole"}, {"order-service"})
-    assert found.meta.deleted_matches_blocked == 0
+    response = red.answered()
+    assert around(response) == (RED, {"red/whole"}, {"order-service"})
+    assert response.meta.deleted_matches_blocked == 0
     assert everyone.answered().meta.deleted_matches_blocked == 1
 
 
@@ -209,14 +209,14 @@ def test_neighbours_are_of_the_same_collection(everyone: Caller, red: Caller) ->
 
 
 def test_evidence_is_of_nothing_else(everyone: Caller, red: Caller) -> None:
-    def told(response: evidence_pb2.GatherEvidenceResponse) -> set[str]:
+    def ids_in(response: evidence_pb2.GatherEvidenceResponse) -> set[str]:
         ends = [end for edge in response.edges for end in (edge.from_id, edge.to_id)]
         ids = [*(passage.id for passage in response.passages), *(node.id for node in response.named), *ends]
         return set(names(iter(ids)))
 
-    assert told(everyone.gathered()) - RED
-    assert told(red.gathered()) <= RED
-    assert told(red.gathered())
+    assert ids_in(everyone.gathered()) - RED
+    assert ids_in(red.gathered()) <= RED
+    assert ids_in(red.gathered())
 
 
 METHODS: dict[str, Callable[[Caller], Message]] = {

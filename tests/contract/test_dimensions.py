@@ -40,11 +40,11 @@ def test_the_nearest_of_long_vectors(client: GroundwireClient, dimension: int) -
     units = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
     query = units[3] + units[7] / 2
     expected = [f"of-{dimension}::main::cs::N{row:02}" for row in np.argsort(-(units @ query))[:10]]
-    found = client.search(
+    response = client.search(
         IndexScope(repository=f"of-{dimension}", branch="main"),
         "",
         search_type=SearchType.SEARCH_TYPE_SEMANTIC,
         query_vector=query.tolist(),
         top_k=10,
     )
-    assert ids(found) == expected
+    assert ids(response) == expected

@@ -48,9 +48,9 @@ def gather(queries: query_pb2_grpc.QueryServiceStub, **fields: object) -> eviden
 
 
 def test_what_matches_is_shown_with_its_lines_and_what_it_leads_to(queries: query_pb2_grpc.QueryServiceStub) -> None:
-    found = gather(queries, explain=True)
-    assert [passage.number for passage in found.passages] == list(range(1, len(found.passages) + 1))
-    best = found.passages[0]
+    response = gather(queries, explain=True)
+    assert [passage.number for passage in response.passages] == list(range(1, len(response.passages) + 1))
+    best = response.passages[0]
     assert (best.id, best.symbol, best.kind) == (CREATE, "InvoiceService.Create", "cs")
     assert best.citation == "src/InvoiceService.cs:3-9"
     assert best.form == evidence_pb2.PASSAGE_FORM_OUTLINE, "one line of text for seven lines of the file"
@@ -59,32 +59,32 @@ def test_what_matches_is_shown_with_its_lines_and_what_it_leads_to(queries: quer
     assert best.match.similarity == pytest.approx(1.0)
     assert "match 1" in best.explanation
     assert best.scope == IndexScope(repository="shop", branch="main", active_index="v1")
-    assert ("Executes", PROCEDURE) in {(edge.edge_type, edge.to_id) for edge in found.edges}
-    assert found.index == "v1"
-    assert not found.HasField("weak")
-    assert found.exact
+    assert ("Executes", PROCEDURE) in {(edge.edge_type, edge.to_id) for edge in response.edges}
+    assert response.index == "v1"
+    assert not response.HasField("weak")
+    assert response.exact
 
 
 def test_rendered_has_every_passage_and_fits(queries: query_pb2_grpc.QueryServiceStub) -> None:
-    found = gather(queries)
-    assert found.used_tokens == COUNTER.count(found.rendered) <= 2_000
-    for passage in found.passages:
-        assert f"[{passage.number}]" in found.rendered
-        assert passage.location.path in found.rendered
-    assert sum(passage.token_count for passage in found.passages) <= found.used_tokens
+    response = gather(queries)
+    assert response.used_tokens == COUNTER.count(response.rendered) <= 2_000
+    for passage in response.passages:
+        assert f"[{passage.number}]" in response.rendered
+        assert passage.location.path in response.rendered
+    assert sum(passage.token_count for passage in response.passages) <= response.used_tokens
 
 
 def test_a_node_that_matches_nothing_is_here_by_its_edge(queries: query_pb2_grpc.QueryServiceStub) -> None:
     """Words alone, and a name that only one node has: the procedure that it executes has none of them."""
-    found = gather(queries, question="InvoiceService", query_vector=None, retrievers=[RETRIEVER_BM25_CODE])
-    reasons = {passage.id: passage.WhichOneof("reason") for passage in found.passages}
+    response = gather(queries, question="InvoiceService", query_vector=None, retrievers=[RETRIEVER_BM25_CODE])
+    reasons = {passage.id: passage.WhichOneof("reason") for passage in response.passages}
     assert reasons[CREATE] in ("match", "name")
-    joined = {passage.id: passage.edge for passage in found.passages if passage.HasField("edge")}
+    joined = {passage.id: passage.edge for passage in response.passages if passage.HasField("edge")}
     assert all(edge.number == 1 for edge in joined.values())
     without = gather(
         queries, question="InvoiceService", query_vector=None, retrievers=[RETRIEVER_BM25_CODE], graph_share=0.0
     )
-    assert len(without.passages) <= len(found.passages)
+    assert len(without.passages) <= len(response.passages)
 
 
 def test_phrasings_find_what_the_question_does_not(queries: query_pb2_grpc.QueryServiceStub) -> None:
@@ -120,9 +120,9 @@ def test_what_is_no_node_keeps_a_number_and_hides_nothing(queries: query_pb2_grp
 
 def test_hidden_nodes_are_as_absent_and_granted_ones_are_shown(queries: query_pb2_grpc.QueryServiceStub) -> None:
     def ids(access: AccessContext | None) -> set[str]:
-        found = gather(queries, question="invoice margin", access=access, shown_ids=[SECRET])
-        ends = {end for edge in found.edges for end in (edge.from_id, edge.to_id)}
-        return {passage.id for passage in found.passages} | {node.id for node in found.named} | ends
+        response = gather(queries, question="invoice margin", access=access, shown_ids=[SECRET])
+        ends = {end for edge in response.edges for end in (edge.from_id, edge.to_id)}
+        return {passage.id for passage in response.passages} | {node.id for node in response.named} | ends
 
     assert SECRET not in ids(None)
     assert SECRET in ids(FINANCE)
@@ -130,16 +130,16 @@ def test_hidden_nodes_are_as_absent_and_granted_ones_are_shown(queries: query_pb
 
 
 def test_a_filter_narrows_passages_names_and_edges(queries: query_pb2_grpc.QueryServiceStub) -> None:
-    found = gather(queries, filter=NodeFilter(kinds=["sql"]))
-    assert {passage.kind for passage in found.passages} == {"sql"}
-    assert all(node.kind == "sql" for node in found.named)
-    assert all("::sql::" in end for edge in found.edges for end in (edge.from_id, edge.to_id))
+    response = gather(queries, filter=NodeFilter(kinds=["sql"]))
+    assert {passage.kind for passage in response.passages} == {"sql"}
+    assert all(node.kind == "sql" for node in response.named)
+    assert all("::sql::" in end for edge in response.edges for end in (edge.from_id, edge.to_id))
 
 
 def test_a_question_that_nothing_answers_is_weak(queries: query_pb2_grpc.QueryServiceStub) -> None:
-    found = gather(queries, question="sourdough bread", query_vector=[-1.0, -1.0, -1.0, 0.0])
-    assert found.weak.reason
-    assert found.rendered.startswith("This is probably no answer: ") or not found.rendered
+    response = gather(queries, question="sourdough bread", query_vector=[-1.0, -1.0, -1.0, 0.0])
+    assert response.weak.reason
+    assert response.rendered.startswith("This is probably no answer: ") or not response.rendered
     nothing = gather(queries, question="sourdough", query_vector=None, retrievers=[RETRIEVER_BM25_CODE])
     assert (nothing.weak.reason, nothing.weak.words) == ("nothing matches", 0.0)
     assert not nothing.passages
@@ -147,17 +147,17 @@ def test_a_question_that_nothing_answers_is_weak(queries: query_pb2_grpc.QuerySe
 
 
 def test_weak_evidence_offers_words_of_the_index(queries: query_pb2_grpc.QueryServiceStub) -> None:
-    found = gather(queries, question="sourdough bread")
-    assert found.weak.reason == "none of the best matches has a word of the question"
-    assert list(found.weak.near_words)[:3] == ["create", "invoice", "service"]
-    again = gather(queries, question=f"sourdough {found.weak.near_words[0]}")
-    assert found.weak.near_words[0] not in again.weak.near_words
+    response = gather(queries, question="sourdough bread")
+    assert response.weak.reason == "none of the best matches has a word of the question"
+    assert list(response.weak.near_words)[:3] == ["create", "invoice", "service"]
+    again = gather(queries, question=f"sourdough {response.weak.near_words[0]}")
+    assert response.weak.near_words[0] not in again.weak.near_words
 
 
 def test_an_index_without_vectors_answers_by_words(queries: query_pb2_grpc.QueryServiceStub) -> None:
-    found = gather(queries, scope=TEXTS, query_vector=None)
-    assert found.passages
-    assert not any(passage.match.HasField("similarity") for passage in found.passages)
+    response = gather(queries, scope=TEXTS, query_vector=None)
+    assert response.passages
+    assert not any(passage.match.HasField("similarity") for passage in response.passages)
 
 
 @costly()
@@ -173,9 +173,9 @@ def test_no_evidence_exceeds_its_budget_and_the_same_question_has_the_same_answe
     fields = {
         "question": " ".join(question), "budget_tokens": budget, "graph_share": graph_share, "explain": explain,
     }  # fmt: skip
-    found = gather(queries, **fields)
-    assert found.used_tokens == COUNTER.count(found.rendered) <= budget
-    assert gather(queries, **fields).SerializeToString() == found.SerializeToString()
+    response = gather(queries, **fields)
+    assert response.used_tokens == COUNTER.count(response.rendered) <= budget
+    assert gather(queries, **fields).SerializeToString() == response.SerializeToString()
 
 
 BROKEN = [

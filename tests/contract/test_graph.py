@@ -125,9 +125,9 @@ def test_paths_tell_each_hop_and_lead_through_no_hidden_node(retrieval: Retrieva
     assert (response.debug.searched_hops, response.debug.truncated, response.debug.reason) == (4, False, "ok")
     assert response.index == "v1"
     assert not _paths(retrieval, CREATE, TAX).paths
-    (found,) = _paths(retrieval, CREATE, TAX, access=FINANCE).paths
-    assert list(found.node_ids) == [CREATE, TOTAL, MARGIN, TAX]
-    assert found.confidence == pytest.approx(0.8)
+    (longer,) = _paths(retrieval, CREATE, TAX, access=FINANCE).paths
+    assert list(longer.node_ids) == [CREATE, TOTAL, MARGIN, TAX]
+    assert longer.confidence == pytest.approx(0.8)
 
 
 def test_paths_obey_direction_edge_types_filter_confidence_and_limits(retrieval: Retrieval) -> None:

@@ -68,17 +68,17 @@ def named(server: Server) -> Iterator[Retrieval]:
         yield retrieval_pb2_grpc.RetrievalServiceStub(channel)
 
 
-def asked(**fields: object) -> messages.ResolveNodesRequest:
+def request(**fields: object) -> messages.ResolveNodesRequest:
     return with_fields(messages.ResolveNodesRequest(scope=SCOPE, names=["Order"], max_nodes=10), fields)
 
 
 def _resolved(stub: Retrieval, *names: str, **fields: object) -> messages.ResolveNodesResponse:
-    return stub.ResolveNodes(asked(**{"names": names, **fields}), timeout=30)
+    return stub.ResolveNodes(request(**{"names": names, **fields}), timeout=30)
 
 
 def _found(stub: Retrieval, name: str, **fields: object) -> messages.ResolvedName:
-    (found,) = _resolved(stub, name, **fields).names
-    return found
+    (resolved_name,) = _resolved(stub, name, **fields).names
+    return resolved_name
 
 
 def _local_ids(nodes: Iterable[messages.ResolvedNode]) -> list[str]:
@@ -121,16 +121,21 @@ def _local_ids(nodes: Iterable[messages.ResolvedNode]) -> list[str]:
 def test_a_name_is_read_as_id_place_or_symbol(
     name: str, ids: str, match: messages.NameMatch.ValueType, named: Retrieval
 ) -> None:
-    found = _found(named, name)
-    assert _local_ids(found.nodes) == ids.split()
-    assert (found.name, found.match, found.ambiguous, found.node_count) == (name, match, False, len(ids.split()))
+    resolved = _found(named, name)
+    assert _local_ids(resolved.nodes) == ids.split()
+    assert (resolved.name, resolved.match, resolved.ambiguous, resolved.node_count) == (
+        name,
+        match,
+        False,
+        len(ids.split()),
+    )
 
 
 @pytest.mark.parametrize(("name", "ids"), [("Order", "Model View"), ("todo.cs:3", "Done View")])
 def test_an_ambiguous_name_has_its_candidates(name: str, ids: str, named: Retrieval) -> None:
-    found = _found(named, name)
-    assert found.ambiguous
-    assert _local_ids(found.nodes) == ids.split()
+    resolved = _found(named, name)
+    assert resolved.ambiguous
+    assert _local_ids(resolved.nodes) == ids.split()
     narrowed = _found(named, name, filter=NodeFilter(path_prefixes=["src/views/"]))
     assert (narrowed.ambiguous, [node.id for node in narrowed.nodes]) == (False, ["names::main::cs::View"])
 
@@ -204,21 +209,21 @@ def test_of_several_indexes_a_name_means_the_nodes_of_all(named: Retrieval) -> N
     assert [node.id for node in invoice.nodes] == ["more::main::cs::Invoice", "names::main::cs::Invoice"]
     assert [node.scope for node in invoice.nodes] == list(response.scopes)
     assert (invoice.ambiguous, item.ambiguous, response.index) == (True, False, "")
-    assert [own.active_index for own in response.scopes] == ["v1", "v1"]
+    assert [scope.active_index for scope in response.scopes] == ["v1", "v1"]
 
 
 REFUSED = [
-    Row("no name", asked(names=None), INVALID, "FIELD_REQUIRED", "names"),
-    Row("a blank name", asked(names=["a", " "]), INVALID, "FIELD_REQUIRED", "names[1]"),
-    Row("a long name", asked(names=["a" * 2_049]), INVALID, "VALUE_OUT_OF_RANGE", "names[0]"),
-    Row("too many names", asked(names=["a"] * 101), INVALID, "VALUE_OUT_OF_RANGE", "names"),
-    Row("no nodes", asked(max_nodes=0), INVALID, "FIELD_REQUIRED", "max_nodes"),
-    Row("too many nodes", asked(max_nodes=201), INVALID, "VALUE_OUT_OF_RANGE", "max_nodes"),
-    Row("no scope", asked(scope=None), INVALID, "FIELD_REQUIRED", "scope"),
-    Row("an absent scope", asked(scope=IndexScope(repository="absent", branch="main")), NOT_FOUND, "SCOPE_NOT_FOUND"),
-    Row("an absent version", asked(scope=IndexScope(repository="names", branch="main", active_index="v0")),
+    Row("no name", request(names=None), INVALID, "FIELD_REQUIRED", "names"),
+    Row("a blank name", request(names=["a", " "]), INVALID, "FIELD_REQUIRED", "names[1]"),
+    Row("a long name", request(names=["a" * 2_049]), INVALID, "VALUE_OUT_OF_RANGE", "names[0]"),
+    Row("too many names", request(names=["a"] * 101), INVALID, "VALUE_OUT_OF_RANGE", "names"),
+    Row("no nodes", request(max_nodes=0), INVALID, "FIELD_REQUIRED", "max_nodes"),
+    Row("too many nodes", request(max_nodes=201), INVALID, "VALUE_OUT_OF_RANGE", "max_nodes"),
+    Row("no scope", request(scope=None), INVALID, "FIELD_REQUIRED", "scope"),
+    Row("an absent scope", request(scope=IndexScope(repository="absent", branch="main")), NOT_FOUND, "SCOPE_NOT_FOUND"),
+    Row("an absent version", request(scope=IndexScope(repository="names", branch="main", active_index="v0")),
         NOT_FOUND, "INDEX_NOT_FOUND"),
-    Row("deleted nodes", asked(lifecycle=LIFECYCLE_ALL), DENIED, "LIFECYCLE_NOT_GRANTED", "lifecycle"),
+    Row("deleted nodes", request(lifecycle=LIFECYCLE_ALL), DENIED, "LIFECYCLE_NOT_GRANTED", "lifecycle"),
 ]  # fmt: skip
 
 
@@ -276,7 +281,7 @@ def test_clients_take_names_and_stay_at_one_version(server: Server) -> None:
     with GroundwireClient(server.address, timeout=60) as client:
         (resolution,) = client.resolve(SCOPE, ["src/views/todo.cs:2"])
         walked = client.expand(SCOPE, ["TodoItem"])
-        found = client.find_paths(SCOPE, ["Shop.TodoItem"], ["orders table"])
+        response = client.find_paths(SCOPE, ["Shop.TodoItem"], ["orders table"])
         fetched = client.fetch(SCOPE, ["Invoice", "names::main::cs::Absent"])
         with pytest.raises(NameResolutionError) as ambiguous:
             client.fetch(SCOPE, ["Order"], filter={"kind": "cs"})
@@ -290,7 +295,7 @@ def test_clients_take_names_and_stay_at_one_version(server: Server) -> None:
     assert (resolution.ids, resolution.index) == (("names::main::cs::View",), "v1")
     assert asyncio.run(expanded()) == walked
     assert list(walked.seed_ids) == ["names::main::cs::Item"]
-    assert [len(path.hops) for path in found.paths] == [2]
+    assert [len(path.hops) for path in response.paths] == [2]
     assert [text.id for text in fetched.texts] == ["names::main::cs::Invoice"]
     assert [left.id for left in fetched.skipped] == ["names::main::cs::Absent"]
     assert [node.id for node in ambiguous.value.candidates] == ["names::main::cs::Model", "names::main::cs::View"]

@@ -122,9 +122,9 @@ def test_what_one_lexical_source_alone_lists_takes_part_fully(platform: Platform
     response = platform.ask(
         query, AUTH, retrievers=[DENSE, source], fusion=FUSION_MODE_RRF, hybrid=HybridParameters(vec_limit=1, top_k=10)
     )
-    found = set(keys(response))
-    assert "go::auth/GetUser" in found
-    assert len(found) == 1 + response.meta.retrievers[1].candidates > 1
+    matching_keys = set(keys(response))
+    assert "go::auth/GetUser" in matching_keys
+    assert len(matching_keys) == 1 + response.meta.retrievers[1].candidates > 1
     assert {match.scores.fused for match in response.matches[:2]} == {1 / 61}
 
 
@@ -225,15 +225,15 @@ def test_a_query_without_the_words_boosts_nothing(platform: Platform) -> None:
 
 
 def test_diversity_holds_back_what_resembles_a_better_match(platform: Platform) -> None:
-    def found(strength: float) -> list[str]:
+    def best_two(strength: float) -> list[str]:
         hybrid = HybridParameters(diversify_strength=strength, top_k=2, min_sim=0)
         response = platform.ask(LATENCY_QUERY, LATENCY, hybrid=hybrid, retrievers=[DENSE], freshness_weight=0.0)
         assert response.meta.diversify_strength == pytest.approx(strength)
         return keys(response)
 
     twins = {"slack::latency/new", "slack::latency/old", "slack::latency/undated", "md::latency/note"}
-    assert set(found(0.0)) < twins
-    first, second = found(1.0)
+    assert set(best_two(0.0)) < twins
+    first, second = best_two(1.0)
     assert first in twins
     assert second not in twins
 

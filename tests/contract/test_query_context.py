@@ -25,12 +25,12 @@ CHUNK, BEFORE, SECRETS, AFTER = (f"md::runbook/{number}" for number in (2, 1, 3,
 OPERATIONS = AccessContext(acl_tags_any=[OPERATIONS_TAG])
 
 
-def found(platform: Platform, query: str, about: list[float], key: str) -> QueryMatch:
+def best_match(platform: Platform, query: str, about: list[float], key: str) -> QueryMatch:
     return match_of(platform.ask(query, about, hybrid=EVERYTHING), key)
 
 
 def test_a_match_of_code_tells_its_symbol_and_place(platform: Platform) -> None:
-    match = found(platform, "GetUser function", AUTH, "go::auth/GetUser")
+    match = best_match(platform, "GetUser function", AUTH, "go::auth/GetUser")
     assert match.text == "func GetUser(id string) User { return db.Find(id) }"
     assert (match.symbol, match.signature) == ("GetUser", "func GetUser(id string) User")
     assert (match.kind, match.language, match.corpus_type) == ("go", "go", "CODE_LOGIC")
@@ -44,21 +44,21 @@ def test_a_match_of_code_tells_its_symbol_and_place(platform: Platform) -> None:
 
 
 def test_a_match_of_a_conversation_tells_who_said_it_where_and_when(platform: Platform) -> None:
-    match = found(platform, "auth-service 503", INCIDENT, "slack::incident/1")
+    match = best_match(platform, "auth-service 503", INCIDENT, "slack::incident/1")
     assert (match.channel, match.author, match.source_uri) == ("incident", "ada", "https://chat.example/incident/1")
     assert match.timestamp == timestamp("2025-01-01T10:00:00Z")
     assert match.score == match.scores.final
 
 
 def test_a_match_of_a_document_tells_where_it_belongs(platform: Platform) -> None:
-    match = found(platform, "rollback", DOCS, CHUNK)
+    match = best_match(platform, "rollback", DOCS, CHUNK)
     assert (match.section_path, match.context_prefix) == (
         "Deploy > Rollback Procedure",
         "Runbook: Deploy > Rollback Procedure",
     )
     assert (match.meta.document_id, match.meta.chunk_id) == ("runbook", "runbook/2")
     assert (match.repo_name, match.meta.neighbor, match.meta.is_latest) == ("platform", False, True)
-    old = found(platform, "vacation", DOCS, "md::handbook@1").meta
+    old = best_match(platform, "vacation", DOCS, "md::handbook@1").meta
     assert (old.document_id, old.document_version_id, old.is_latest) == ("handbook", "v1", False)
 
 
@@ -68,13 +68,13 @@ def test_what_is_above_a_text_is_searched_with_it(platform: Platform) -> None:
 
 
 def test_a_match_tells_the_rest_of_what_its_source_said(platform: Platform) -> None:
-    meta = found(platform, "refund policy", BILLING, "md::refund/policy").meta
+    meta = best_match(platform, "refund policy", BILLING, "md::refund/policy").meta
     assert (meta.collection_id, meta.case_id) == ("policies", "case-7")
     assert meta.metadata_json == (
         '{"doc_class":"manual","draft":null,"level":2,"process":"billing","teams":["ops","care"],'
         '"workflow_id":"w-1","ünï":"ß"}'
     )
-    bare = found(platform, "refund policy", BILLING, "go::auth/GetUser").meta
+    bare = best_match(platform, "refund policy", BILLING, "go::auth/GetUser").meta
     assert json.loads(bare.metadata_json) == {}
 
 
@@ -82,34 +82,34 @@ def test_the_parents_of_a_match_come_with_it_unless_refused(platform: Platform) 
     named = match_of(platform.ask("kubectl rollback", DOCS, include_parents=False), CHUNK).meta
     assert list(named.parent_ids) == ["platform::main::md::readme", "platform::main::md::runbook"]
     assert not named.parents
-    told = match_of(platform.ask("kubectl rollback", DOCS), CHUNK).meta
-    assert told == match_of(platform.ask("kubectl rollback", DOCS, include_parents=True), CHUNK).meta
-    assert [parent.id for parent in told.parents] == list(told.parent_ids) == list(named.parent_ids)
-    runbook = told.parents[1]
+    meta = match_of(platform.ask("kubectl rollback", DOCS), CHUNK).meta
+    assert meta == match_of(platform.ask("kubectl rollback", DOCS, include_parents=True), CHUNK).meta
+    assert [parent.id for parent in meta.parents] == list(meta.parent_ids) == list(named.parent_ids)
+    runbook = meta.parents[1]
     assert (runbook.text, runbook.symbol, runbook.text_omitted) == ("The runbook of the platform.", "Runbook", False)
     assert (runbook.location.path, len(runbook.location.content_hash)) == ("docs/runbook.md", 64)
-    assert not found(platform, "GetUser", AUTH, "go::auth/GetUser").meta.parent_ids
+    assert not best_match(platform, "GetUser", AUTH, "go::auth/GetUser").meta.parent_ids
 
 
 def test_a_budget_packs_texts_of_matches_then_of_parents_then_of_neighbours(platform: Platform) -> None:
-    asked = {"retrievers": [CODE_WORDS], "top_k": 1, "include_parents": True, "include_neighbors": True}
-    free = platform.ask("kubectl rollback", **asked)
+    fields = {"retrievers": [CODE_WORDS], "top_k": 1, "include_parents": True, "include_neighbors": True}
+    free = platform.ask("kubectl rollback", **fields)
     chunk, *beside = free.matches
     parents = chunk.meta.parents
     tokens = chunk.token_count + parents[1].token_count
     assert free.meta.used_tokens == sum(
-        [chunk.token_count, *(one.token_count for one in parents), *(one.token_count for one in beside)]
+        [chunk.token_count, *(parent.token_count for parent in parents), *(match.token_count for match in beside)]
     )
-    tight = platform.ask("kubectl rollback", budget_tokens=tokens, **asked)
+    tight = platform.ask("kubectl rollback", budget_tokens=tokens, **fields)
     assert tight.meta.used_tokens <= tokens
     assert tight.matches[0].text == chunk.text
     assert [parent.text_omitted for parent in tight.matches[0].meta.parents].count(True) >= 1
     for text, omitted, reason in (
-        *((one.text, one.text_omitted, one.omit_reason) for one in tight.matches),
-        *((one.text, one.text_omitted, one.omit_reason) for one in tight.matches[0].meta.parents),
+        *((match.text, match.text_omitted, match.omit_reason) for match in tight.matches),
+        *((parent.text, parent.text_omitted, parent.omit_reason) for parent in tight.matches[0].meta.parents),
     ):
         assert (not text, reason == SKIP_REASON_OVER_BUDGET) == (omitted, omitted)
-    least = platform.ask("kubectl rollback", budget_tokens=1, **asked)
+    least = platform.ask("kubectl rollback", budget_tokens=1, **fields)
     assert (least.meta.used_tokens, least.meta.truncated, keys(least)) == (0, False, keys(free))
 
 
@@ -162,8 +162,8 @@ def edges(service: ServiceContext) -> list[tuple[str, str, str, int]]:
 
 def test_the_services_around_the_matches_are_told_on_request(platform: Platform) -> None:
     assert not platform.ask("CreateOrder", ORDERS).service_context
-    asked = platform.ask("CreateOrder", ORDERS, hybrid=EVERYTHING, expand_graph=True)
-    around = services(asked)
+    response = platform.ask("CreateOrder", ORDERS, hybrid=EVERYTHING, expand_graph=True)
+    around = services(response)
     assert list(around) == ["auth-service", "order-service", "payment-service", "user-service"]
     order = around["order-service"]
     assert (list(order.calls), list(order.called_by)) == (["auth-service", "payment-service"], [])

@@ -116,7 +116,7 @@ def test_evidence_shows_the_current_definition_and_counts_the_older_ones(platfor
         scope=REDEFINED, question=QUESTION, budget_tokens=2_000, explain=True, now=timestamp("2025-06-01T00:00:00Z")
     )
     response = platform.stub.GatherEvidence(request, timeout=30)
-    (passage,) = (one for one in response.passages if one.id.rpartition("::")[2] in DEFINITIONS)
+    (passage,) = (candidate for candidate in response.passages if candidate.id.rpartition("::")[2] in DEFINITIONS)
     assert (passage.id.rpartition("::")[2], passage.copies) == ("current", 2)
     assert "the current definition (matches of older ones: 2)" in passage.explanation
 

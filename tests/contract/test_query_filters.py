@@ -143,23 +143,23 @@ def test_what_a_query_is_routed_by_narrows_nothing(platform: Platform, field: st
 
 def test_a_filter_is_not_emptied_by_the_least_similarity_by_default(platform: Platform) -> None:
     """Nothing of the collections resembles the question; with a filter, the nearest is what was asked for."""
-    asked = {"retrievers": [DENSE], "filter": NodeFilter(collection_ids=["policies", "forms"])}
-    response = platform.ask("?", AUTH, **asked)
+    fields = {"retrievers": [DENSE], "filter": NodeFilter(collection_ids=["policies", "forms"])}
+    response = platform.ask("?", AUTH, **fields)
     assert set(keys(response)) == {POLICY, FORM}
     assert [match.scores.dense for match in response.matches] == [0.0, 0.0]
     assert not response.meta.HasField("min_sim")
     for min_sim in (0.15, 0.01):
-        strict = platform.ask("?", AUTH, hybrid=HybridParameters(min_sim=min_sim), **asked)
+        strict = platform.ask("?", AUTH, hybrid=HybridParameters(min_sim=min_sim), **fields)
         assert (keys(strict), strict.meta.min_sim) == ([], min_sim)
     assert platform.ask("?", AUTH, retrievers=[DENSE]).meta.min_sim == 0.15
 
 
 def test_what_a_filter_leaves_is_the_same_whatever_the_caller_may_not_see(platform: Platform) -> None:
-    asked = {
+    fields = {
         "retrievers": [DENSE],
         "filter": NodeFilter(service_names=["ledger-service", "acme-service", "user-service"]),
     }
-    assert keys(platform.ask("?", DEPLOY, **asked)) == ["go::user/LoadProfile"]
+    assert keys(platform.ask("?", DEPLOY, **fields)) == ["go::user/LoadProfile"]
 
 
 @pytest.mark.parametrize("lifecycle", [LIFECYCLE_UNSPECIFIED, LIFECYCLE_ACTIVE])
@@ -173,8 +173,8 @@ def test_deleted_nodes_are_hidden_from_everyone_who_does_not_ask(platform: Platf
 def test_an_auditor_sees_deleted_nodes_too_or_alone(platform: Platform) -> None:
     assert everything(platform, lifecycle=LIFECYCLE_ALL, access=AUDITOR) == nodes_with() | {LEGACY, WITHDRAWN}
     assert everything(platform, lifecycle=LIFECYCLE_DELETED, access=AUDITOR) == {LEGACY, WITHDRAWN}
-    found = everything(platform, lifecycle=LIFECYCLE_DELETED, access=AUDITOR_OF_FINANCE)
-    assert found == {LEGACY, WITHDRAWN, SECRET}
+    ids = everything(platform, lifecycle=LIFECYCLE_DELETED, access=AUDITOR_OF_FINANCE)
+    assert ids == {LEGACY, WITHDRAWN, SECRET}
 
 
 def test_a_deleted_match_says_so(platform: Platform) -> None:

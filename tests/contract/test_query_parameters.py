@@ -47,7 +47,7 @@ def lengths(meta: RetrieveMeta) -> dict[int, int]:
     return {use.retriever: use.candidates for use in meta.retrievers}
 
 
-def told(meta: RetrieveMeta) -> set[str]:
+def stated_parameters(meta: RetrieveMeta) -> set[str]:
     """The parameters that the meta tells."""
     return {field.name for field, _ in meta.ListFields() if field.name in PARAMETERS}
 
@@ -59,7 +59,7 @@ def test_an_absent_or_empty_message_takes_every_default(platform: Platform) -> N
     assert meta.fusion == FUSION_MODE_ADAPTIVE
     assert (meta.min_sim, meta.trgm_limit) == (0.15, 0.3)
     assert (meta.top_k_effective, meta.vec_limit, meta.lex_limit) == (5, 150, 150)
-    assert told(meta) == {"min_sim", "trgm_limit", "vec_limit", "lex_limit", *FRESHNESS}
+    assert stated_parameters(meta) == {"min_sim", "trgm_limit", "vec_limit", "lex_limit", *FRESHNESS}
     assert (meta.freshness_half_life_days, meta.freshness_weight) == (90.0, 0.1)
     assert (meta.lifecycle_effective, meta.now) == (LIFECYCLE_ACTIVE, timestamp(NOW))
 
@@ -78,7 +78,7 @@ def test_what_is_given_is_in_effect(platform: Platform) -> None:
     assert (meta.min_sim, meta.trgm_limit, meta.diversify_strength) == (0.5, 0.75, 0.125)
     assert (meta.top_k_effective, meta.vec_limit, meta.lex_limit, meta.max_candidates_effective) == (2, 30, 40, 70)
     assert (meta.freshness_half_life_days, meta.freshness_weight, meta.rrf_k) == (7.0, 0.5, 9)
-    assert told(meta) == {*PARAMETERS} - {"alpha"}
+    assert stated_parameters(meta) == {*PARAMETERS} - {"alpha"}
 
 
 def test_an_alpha_without_a_fusion_asks_for_a_weighted_one(platform: Platform) -> None:
@@ -118,12 +118,12 @@ def test_parameters_of_sources_that_were_not_asked_are_not_told(
 ) -> None:
     about = AUTH if DENSE in retrievers else []
     meta = platform.ask("GetUser", about, retrievers=retrievers, fusion=FUSION_MODE_WEIGHTED, freshness_weight=0).meta
-    assert told(meta) == names
+    assert stated_parameters(meta) == names
 
 
 def test_freshness_is_told_where_a_dated_conversation_could_gain(platform: Platform) -> None:
     def told_of(**fields: object) -> set[str]:
-        return told(platform.ask("latency", INCIDENT, **fields).meta) & FRESHNESS
+        return stated_parameters(platform.ask("latency", INCIDENT, **fields).meta) & FRESHNESS
 
     assert told_of() == FRESHNESS
     assert told_of(freshness_weight=0) == told_of(freshness_half_life_days=0) == set()
@@ -138,8 +138,8 @@ def test_zero_switches_freshness_off(platform: Platform, off: dict[str, float]) 
 
 
 def test_a_top_k_above_the_maximum_is_lowered_for_who_asks_for_it(platform: Platform) -> None:
-    for asked in ({"top_k": 1_001}, {"hybrid": HybridParameters(top_k=1_001)}):
-        response = platform.ask("order", ORDERS, cap_top_k=True, **asked)
+    for fields in ({"top_k": 1_001}, {"hybrid": HybridParameters(top_k=1_001)}):
+        response = platform.ask("order", ORDERS, cap_top_k=True, **fields)
         assert timeless(response) == timeless(platform.ask("order", ORDERS, top_k=1_000))
         assert response.meta.top_k_effective == 1_000
     assert platform.ask("order", ORDERS, cap_top_k=True, top_k=2).meta.top_k_effective == 2
@@ -154,7 +154,7 @@ def test_top_k_overrides_that_of_the_parameters(platform: Platform) -> None:
 
 
 def test_min_sim_bounds_the_dense_list(platform: Platform) -> None:
-    def found(min_sim: float) -> list[str]:
+    def matching_keys(min_sim: float) -> list[str]:
         response = platform.ask(
             "?",
             AUTH,
@@ -166,9 +166,9 @@ def test_min_sim_bounds_the_dense_list(platform: Platform) -> None:
         assert all(match.scores.dense >= min_sim for match in response.matches)
         return keys(response)
 
-    assert found(0.9) == ["go::auth/GetUser", "go::auth/ValidateToken"]
-    assert found(0.8) == ["go::auth/GetUser", "go::auth/ValidateToken", "go::user/LoadProfile"]
-    assert len(found(0.0)) > 10
+    assert matching_keys(0.9) == ["go::auth/GetUser", "go::auth/ValidateToken"]
+    assert matching_keys(0.8) == ["go::auth/GetUser", "go::auth/ValidateToken", "go::user/LoadProfile"]
+    assert len(matching_keys(0.0)) > 10
 
 
 def test_vec_limit_bounds_the_dense_list_alone(platform: Platform) -> None:
@@ -188,14 +188,14 @@ def test_lex_limit_bounds_each_other_list(platform: Platform) -> None:
 
 
 def test_trgm_limit_bounds_the_trigram_list(platform: Platform) -> None:
-    def found(trgm_limit: float) -> list[str]:
+    def matching_keys(trgm_limit: float) -> list[str]:
         hybrid = HybridParameters(trgm_limit=trgm_limit, top_k=100)
         response = platform.ask("getuser", retrievers=[TRIGRAM], hybrid=hybrid)
         assert all(match.scores.trigram >= trgm_limit for match in response.matches)
         return keys(response)
 
-    assert found(1.0) == ["go::auth/GetUser"]
-    assert len(found(0.01)) > len(found(0.3)) >= 1
+    assert matching_keys(1.0) == ["go::auth/GetUser"]
+    assert len(matching_keys(0.01)) > len(matching_keys(0.3)) >= 1
 
 
 def test_max_candidates_bounds_the_fused_list(platform: Platform) -> None:
@@ -237,16 +237,16 @@ def test_the_fusion_constant_is_told_for_reciprocal_ranks_alone(platform: Platfo
 def test_the_fusion_constant_is_ignored_by_other_fusions(
     platform: Platform, fusion: FusionMode.ValueType, rrf_k: int
 ) -> None:
-    asked = {"query": "order", "about": ORDERS, "fusion": fusion}
-    assert timeless(platform.ask(**asked, rrf_k=rrf_k)) == timeless(platform.ask(**asked))
+    fields = {"query": "order", "about": ORDERS, "fusion": fusion}
+    assert timeless(platform.ask(**fields, rrf_k=rrf_k)) == timeless(platform.ask(**fields))
 
 
 def test_the_meta_counts_candidates_and_matches(platform: Platform) -> None:
     response = platform.ask("refund receipt", BILLING, top_k=3, include_neighbors=True)
-    meta, found = response.meta, lengths(response.meta)
+    meta, candidates = response.meta, lengths(response.meta)
     assert meta.matches_returned == 3 == len(keys(response))
-    assert meta.vector_candidates == found[DENSE] > 0
-    lexical = [found[source] for source in (CODE_WORDS, PROSE_WORDS, TRIGRAM)]
+    assert meta.vector_candidates == candidates[DENSE] > 0
+    lexical = [candidates[source] for source in (CODE_WORDS, PROSE_WORDS, TRIGRAM)]
     assert max(lexical) <= meta.lexical_candidates <= sum(lexical)
     assert meta.fused_candidates >= max(meta.lexical_candidates, meta.vector_candidates)
     assert meta.exact

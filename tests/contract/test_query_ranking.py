@@ -45,7 +45,10 @@ def test_a_fusion_that_is_asked_for_keeps_its_order(platform: Platform, fusion: 
 def test_a_member_gains_by_the_words_of_its_file(platform: Platform) -> None:
     """Both members hold the same words as often; the file of one has others that speak of the rest of the question."""
     pair = {"alone", "in-file"}
-    assert [one for one in order(platform, fusion=FUSION_MODE_WEIGHTED) if one in pair] == ["alone", "in-file"]
+    assert [chunk_id for chunk_id in order(platform, fusion=FUSION_MODE_WEIGHTED) if chunk_id in pair] == [
+        "alone",
+        "in-file",
+    ]
     response = ask(platform)
     assert [match.meta.chunk_id for match in response.matches if match.meta.chunk_id in pair] == ["in-file", "alone"]
     assert 0 < scores_of(response, "alone").file < scores_of(response, "in-file").file
@@ -139,8 +142,8 @@ def passages(platform: Platform, question: str, budget_tokens: int) -> dict[str,
         retrievers=[CODE_WORDS],
         filter=NodeFilter(path_prefixes=["docs/", "web/", "LICENSE", "AGENTS.md", "src/another.cs", "src/called.cs"]),
     )
-    found = platform.stub.GatherEvidence(request, timeout=30)
-    return {one.id.split("::", 3)[-1]: one.explanation for one in found.passages}
+    response = platform.stub.GatherEvidence(request, timeout=30)
+    return {passage.id.split("::", 3)[-1]: passage.explanation for passage in response.passages}
 
 
 def test_evidence_explains_the_purpose(platform: Platform) -> None:
@@ -165,9 +168,11 @@ def test_a_fragment_counts_less(platform: Platform) -> None:
 def test_a_longer_text_counts_more(platform: Platform) -> None:
     """`brief` and `detailed` are found by their vectors alone, which are equal; `detailed` has ten times the text."""
     pair = ["detailed", "brief"]
-    asked = {"retrievers": [DENSE], "query_vector": [1.0, 0.0]}
-    assert [one for one in order(platform, fusion=FUSION_MODE_WEIGHTED, **asked) if one in pair] == pair[::-1]
-    response = ask(platform, **asked)
+    fields = {"retrievers": [DENSE], "query_vector": [1.0, 0.0]}
+    assert [
+        chunk_id for chunk_id in order(platform, fusion=FUSION_MODE_WEIGHTED, **fields) if chunk_id in pair
+    ] == pair[::-1]
+    response = ask(platform, **fields)
     assert [match.meta.chunk_id for match in response.matches if match.meta.chunk_id in pair] == pair
     for match in response.matches:
         is_data = match.scores.purpose in ("data", "translation")
@@ -222,7 +227,9 @@ def test_hidden_neighbours_and_files_give_nothing(platform: Platform) -> None:
 def test_better_matches_of_a_file_leave_room_for_others(platform: Platform) -> None:
     """Three members of one file are better than another file's; each after the first counts less."""
     crowded = [
-        one for one in order(platform, fusion=FUSION_MODE_WEIGHTED) if one.startswith("crowd") or one == "outside"
+        chunk_id
+        for chunk_id in order(platform, fusion=FUSION_MODE_WEIGHTED)
+        if chunk_id.startswith("crowd") or chunk_id == "outside"
     ]
     assert crowded == ["crowd/1", "crowd/2", "crowd/3", "outside"]
     response = ask(platform)
@@ -262,10 +269,12 @@ def test_parameters_in_effect_are_told(platform: Platform) -> None:
 
 def test_parameters_without_effect_are_not_told(platform: Platform) -> None:
     """The factors of what the question is about, and the file's weight without BM25 over code."""
-    told = ask(platform, "which tests and generated docs explain refunds", retrievers=[TRIGRAM]).meta.ranking
-    assert {one.purpose for one in told.purpose_factors}.isdisjoint({"test", "generated", "documentation"})
-    told.ClearField("purpose_factors")
-    assert told == RankingParameters(fragment_factor=0.85, graph_weight=0.3, repeat_factor=0.85, length_exponent=0.125)
+    ranking = ask(platform, "which tests and generated docs explain refunds", retrievers=[TRIGRAM]).meta.ranking
+    assert {factor.purpose for factor in ranking.purpose_factors}.isdisjoint({"test", "generated", "documentation"})
+    ranking.ClearField("purpose_factors")
+    assert ranking == RankingParameters(
+        fragment_factor=0.85, graph_weight=0.3, repeat_factor=0.85, length_exponent=0.125
+    )
 
 
 def test_the_final_score_is_what_the_contract_says(platform: Platform) -> None:
@@ -274,6 +283,6 @@ def test_the_final_score_is_what_the_contract_says(platform: Platform) -> None:
         scores, ranking = match.scores, response.meta.ranking
         relevance = (scores.fused + ranking.file_weight * scores.file) * scores.kind_factor
         relevance *= scores.length_factor * scores.within_file_factor
-        told = (relevance + ranking.graph_weight * scores.graph) * scores.boost * scores.repeat_factor
-        assert scores.final == pytest.approx(told, rel=1e-12)
+        expected = (relevance + ranking.graph_weight * scores.graph) * scores.boost * scores.repeat_factor
+        assert scores.final == pytest.approx(expected, rel=1e-12)
         assert match.score == scores.final

@@ -14,8 +14,8 @@ def test_a_query_that_no_rule_matches_is_answered_as_without_routing(platform: P
     for route in ({"process": "sales"}, {"process": "billing", "doc_class": "letter"}, {"workflow_id": "billing"}):
         answer = platform.ask("refund", BILLING, **route)
         assert answer.meta.routing.profile == ""
-        told = answer.meta.routing
-        assert (told.process, told.doc_class, told.workflow_id) == tuple(
+        routing = answer.meta.routing
+        assert (routing.process, routing.doc_class, routing.workflow_id) == tuple(
             route.get(name, "") for name in ("process", "doc_class", "workflow_id")
         )
         answer.meta.routing.CopyFrom(plain.meta.routing)
@@ -25,37 +25,37 @@ def test_a_query_that_no_rule_matches_is_answered_as_without_routing(platform: P
 def test_a_rule_narrows_to_its_collections(platform: Platform) -> None:
     answer = platform.ask("refund", BILLING, process="billing", doc_class="manual", hybrid=EVERYTHING)
     assert set(keys(answer)) == {POLICY, FORM}
-    told = answer.meta.routing
-    assert (told.profile, told.process, told.doc_class) == ("refunds", "billing", "manual")
-    assert list(told.collection_ids) == ["policies", "forms"]
+    routing = answer.meta.routing
+    assert (routing.profile, routing.process, routing.doc_class) == ("refunds", "billing", "manual")
+    assert list(routing.collection_ids) == ["policies", "forms"]
 
 
 def test_what_the_filter_and_the_rule_name_is_what_both_name(platform: Platform) -> None:
-    def asked(*collections: str) -> tuple[list[str], list[str]]:
+    def keys_and_collections(*collections: str) -> tuple[list[str], list[str]]:
         narrowed = NodeFilter(collection_ids=collections)
         answer = platform.ask("refund", AUTH, process="billing", doc_class="form", filter=narrowed)
         return keys(answer), list(answer.meta.routing.collection_ids)
 
-    assert asked("forms") == ([FORM], ["forms"])
-    assert asked("chat", "forms") == ([FORM], ["forms"])
-    assert asked("chat") == ([], [])
+    assert keys_and_collections("forms") == ([FORM], ["forms"])
+    assert keys_and_collections("chat", "forms") == ([FORM], ["forms"])
+    assert keys_and_collections("chat") == ([], [])
 
 
 def test_a_rule_shows_nobody_what_they_may_not_see(platform: Platform) -> None:
     finance = AccessContext(acl_tags_any=[FINANCE_TAG])
     for access in (AccessContext(), finance):
-        asked = {"process": "billing", "doc_class": "manual", "hybrid": EVERYTHING, "access": access}
-        assert set(keys(platform.ask("refund", BILLING, **asked))) == {POLICY, FORM}
+        fields = {"process": "billing", "doc_class": "manual", "hybrid": EVERYTHING, "access": access}
+        assert set(keys(platform.ask("refund", BILLING, **fields))) == {POLICY, FORM}
 
 
 def test_a_rule_gives_defaults_and_the_request_wins(platform: Platform) -> None:
     routed = platform.ask("refund receipt", BILLING, process="billing", doc_class="manual").meta
     assert (routed.top_k_effective, routed.min_sim, routed.fusion) == (2, 0.5, FUSION_MODE_ADAPTIVE)
-    own = platform.ask(
+    overridden = platform.ask(
         "refund receipt", BILLING, process="billing", doc_class="manual", hybrid=HybridParameters(min_sim=0.25),
         top_k=3,
     ).meta  # fmt: skip
-    assert (own.top_k_effective, own.min_sim) == (3, 0.25)
+    assert (overridden.top_k_effective, overridden.min_sim) == (3, 0.25)
 
 
 def test_a_rule_gives_a_fusion_and_the_request_wins(platform: Platform) -> None:

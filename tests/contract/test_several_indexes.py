@@ -35,7 +35,7 @@ def server(new_storage: NewStorage, tmp_path_factory: pytest.TempPathFactory) ->
     folder = tmp_path_factory.mktemp("several")
     storage = new_storage(folder / "data")
     parts = {name: records_of(name, seed) for seed, name in enumerate(PARTS)}
-    plain = [{name: value for name, value in own.items() if name != "vector"} for own in parts["team-a"]]
+    plain = [{name: value for name, value in record.items() if name != "vector"} for record in parts["team-a"]]
     others = {
         "whole": [record for records in parts.values() for record in records],
         "team-vault": [node("team-vault/1", "invoice invoice", [1.0, 0.0, 0.0, 0.0], acl_tags=["vault"])],
@@ -122,11 +122,11 @@ def test_a_query_over_the_parts_equals_one_over_the_whole(
         hybrid=query_pb2.HybridParameters(vec_limit=limit, lex_limit=limit, diversify_strength=diversity, trgm_limit=0),
     )  # fmt: skip
     several, whole = query_pb2.QueryRequest(scopes=ALL_PARTS), query_pb2.QueryRequest(scope=WHOLE)
-    for own in (several, whole):
-        own.MergeFrom(request)
-    found, expected = queries.Query(several, timeout=30), queries.Query(whole, timeout=30)
-    assert [match.scope.repository for match in found.matches] == [match.id.split(":")[0] for match in found.matches]
-    assert as_of_whole(stripped(found)) == as_of_whole(stripped(expected))
+    for message in (several, whole):
+        message.MergeFrom(request)
+    actual, expected = queries.Query(several, timeout=30), queries.Query(whole, timeout=30)
+    assert [match.scope.repository for match in actual.matches] == [match.id.split(":")[0] for match in actual.matches]
+    assert as_of_whole(stripped(actual)) == as_of_whole(stripped(expected))
 
 
 @costly()
@@ -158,16 +158,16 @@ def test_a_search_of_the_parts_equals_one_of_the_whole(
         lifecycle=lifecycle if AUDITOR in tags else None,
     )  # fmt: skip
     several, whole = retrieval_pb2.SearchNodesRequest(scopes=ALL_PARTS), retrieval_pb2.SearchNodesRequest(scope=WHOLE)
-    for own in (several, whole):
-        own.MergeFrom(request)
-    found, expected = searches.SearchNodes(several, timeout=30), searches.SearchNodes(whole, timeout=30)
-    assert list(found.scopes) == [IndexScope(repository=name, branch="main", active_index="v1") for name in PARTS]
-    for response in (found, expected):
+    for message in (several, whole):
+        message.MergeFrom(request)
+    actual, expected = searches.SearchNodes(several, timeout=30), searches.SearchNodes(whole, timeout=30)
+    assert list(actual.scopes) == [IndexScope(repository=name, branch="main", active_index="v1") for name in PARTS]
+    for response in (actual, expected):
         response.ClearField("scopes")
         response.index = ""
         for hit in response.hits:
             hit.ClearField("scope")
-    assert as_of_whole(found) == as_of_whole(expected)
+    assert as_of_whole(actual) == as_of_whole(expected)
 
 
 @costly()
@@ -203,11 +203,11 @@ def test_evidence_of_the_parts_equals_that_of_the_whole(
             timeout=30,
         )  # fmt: skip
 
-    found, expected = gathered(ALL_PARTS, "team-a"), gathered([WHOLE], "whole")
-    assert [passage.scope.repository for passage in found.passages] == [
-        passage.id.partition("::")[0] for passage in found.passages
+    actual, expected = gathered(ALL_PARTS, "team-a"), gathered([WHOLE], "whole")
+    assert [passage.scope.repository for passage in actual.passages] == [
+        passage.id.partition("::")[0] for passage in actual.passages
     ]
-    for response in (found, expected):
+    for response in (actual, expected):
         response.ClearField("scopes")
         for shown_node in (*response.passages, *response.named):
             shown_node.ClearField("scope")
@@ -216,7 +216,7 @@ def test_evidence_of_the_parts_equals_that_of_the_whole(
         response.used_tokens = 0
         for name in (*PARTS, "whole"):
             response.rendered = response.rendered.replace(f"{name}::main ", "")
-    assert as_of_whole(found) == as_of_whole(expected)
+    assert as_of_whole(actual) == as_of_whole(expected)
 
 
 def ask(queries: query_pb2_grpc.QueryServiceStub, *names: str, tags: Sequence[str] = (), **fields: object) -> list[str]:
@@ -225,7 +225,7 @@ def ask(queries: query_pb2_grpc.QueryServiceStub, *names: str, tags: Sequence[st
     request = query_pb2.QueryRequest(
         scopes=scopes, query="invoice", query_vector=[1.0, 0.0, 0.0, 0.0], access=AccessContext(acl_tags_any=tags)
     )
-    return [own.repository for own in queries.Query(with_fields(request, fields), timeout=30).scopes]
+    return [scope_.repository for scope_ in queries.Query(with_fields(request, fields), timeout=30).scopes]
 
 
 def test_patterns_mean_what_the_caller_may_see(queries: query_pb2_grpc.QueryServiceStub) -> None:
@@ -253,8 +253,8 @@ def test_a_pinned_version_is_kept_beside_a_pattern(queries: query_pb2_grpc.Query
 def test_a_hidden_index_changes_nothing(queries: query_pb2_grpc.QueryServiceStub) -> None:
     request = query_pb2.QueryRequest(query="invoice refund", query_vector=[1.0, 0.0, 0.0, 0.0], now=timestamp(NOW))
     by_name, by_pattern = query_pb2.QueryRequest(scopes=ALL_PARTS), query_pb2.QueryRequest(scopes=[scope("team-*")])
-    for own in (by_name, by_pattern):
-        own.MergeFrom(request)
+    for message in (by_name, by_pattern):
+        message.MergeFrom(request)
     assert timeless(queries.Query(by_pattern, timeout=30)) == timeless(queries.Query(by_name, timeout=30))
 
 
@@ -303,14 +303,14 @@ def test_a_lifecycle_that_is_not_granted_tells_of_no_index(
     search = retrieval_pb2.SearchNodesRequest(
         scopes=[scope(name)], query="a", search_type=retrieval_pb2.SEARCH_TYPE_BM25, top_k=9, lifecycle=lifecycle
     )
-    for asked, method in ((asking(scope(name), lifecycle=lifecycle), queries.Query), (search, searches.SearchNodes)):
-        check_refused(Row(name, asked, DENIED, "LIFECYCLE_NOT_GRANTED", "lifecycle"), method)
+    for request, method in ((asking(scope(name), lifecycle=lifecycle), queries.Query), (search, searches.SearchNodes)):
+        check_refused(Row(name, request, DENIED, "LIFECYCLE_NOT_GRANTED", "lifecycle"), method)
 
 
 def test_a_hidden_index_is_refused_as_an_absent_one_is(queries: query_pb2_grpc.QueryServiceStub) -> None:
     """But for the name that the caller gave."""
 
-    def told(name: str) -> tuple[object, bytes]:
+    def refusal(name: str) -> tuple[object, bytes]:
         with pytest.raises(grpc.RpcError) as raised:
             queries.Query(asking(scope("team-a"), scope(name)), timeout=30)
         assert isinstance(raised.value, grpc.Call)
@@ -318,13 +318,13 @@ def test_a_hidden_index_is_refused_as_an_absent_one_is(queries: query_pb2_grpc.Q
         assert isinstance(details, bytes)
         return raised.value.details(), details.replace(name.encode(), b"NAME")
 
-    assert told("team-vault") == told("team-vaunt")
+    assert refusal("team-vault") == refusal("team-vaunt")
 
 
 def left_out(response: query_pb2.QueryResponse | retrieval_pb2.SearchNodesResponse) -> list[tuple[str, str]]:
     return [
-        (own.scope.repository, retrieval_pb2.Retriever.Name(own.retriever).removeprefix("RETRIEVER_"))
-        for own in response.left_out
+        (omission.scope.repository, retrieval_pb2.Retriever.Name(omission.retriever).removeprefix("RETRIEVER_"))
+        for omission in response.left_out
     ]
 
 
@@ -348,7 +348,7 @@ def test_of_several_an_index_without_vectors_is_searched_by_words(
 def test_of_several_each_search_type_finds_what_the_others_hold(
     searches: retrieval_pb2_grpc.RetrievalServiceStub,
 ) -> None:
-    def found(
+    def searched(
         *names: str, search_type: retrieval_pb2.SearchType.ValueType = retrieval_pb2.SEARCH_TYPE_UNSPECIFIED
     ) -> retrieval_pb2.SearchNodesResponse:
         vector = () if search_type == retrieval_pb2.SEARCH_TYPE_BM25 else [1.0, 0.0, 0.0, 0.0]
@@ -359,12 +359,15 @@ def test_of_several_each_search_type_finds_what_the_others_hold(
         return searches.SearchNodes(request, timeout=30)
 
     semantic = retrieval_pb2.SEARCH_TYPE_SEMANTIC
-    both, alone = found("plain", "team-a", search_type=semantic), found("team-a", search_type=semantic)
+    both, alone = searched("plain", "team-a", search_type=semantic), searched("team-a", search_type=semantic)
     assert (list(both.hits), left_out(both), left_out(alone)) == (list(alone.hits), [("plain", "DENSE")], [])
-    words = found("plain", "team-a", search_type=retrieval_pb2.SEARCH_TYPE_BM25)
+    words = searched("plain", "team-a", search_type=retrieval_pb2.SEARCH_TYPE_BM25)
     assert {hit.scope.repository for hit in words.hits} == {"plain", "team-a"}
     assert not words.left_out
-    for mixed in (found("plain", "team-a"), found("plain", "team-a", search_type=retrieval_pb2.SEARCH_TYPE_HYBRID)):
+    for mixed in (
+        searched("plain", "team-a"),
+        searched("plain", "team-a", search_type=retrieval_pb2.SEARCH_TYPE_HYBRID),
+    ):
         assert (mixed.search_type, left_out(mixed)) == (retrieval_pb2.SEARCH_TYPE_HYBRID, [("plain", "DENSE")])
         assert {hit.id for hit in mixed.hits} == {hit.id for hit in (*both.hits, *words.hits)}
 
@@ -396,13 +399,13 @@ def test_words_are_searched_where_vectors_cannot_be_compared(queries: query_pb2_
 def test_the_client_and_the_command_ask_several(server: Server) -> None:
     with GroundwireClient(server.address) as client:
         words = [Retriever.RETRIEVER_BM25_CODE]
-        found = client.query([scope("team-*"), scope("plain")], "invoice", retrievers=words)
-        assert [own.repository for own in found.scopes] == ["plain", *PARTS]
-        hits = client.search(list(found.scopes), "invoice", search_type=SearchType.SEARCH_TYPE_BM25).hits
+        response = client.query([scope("team-*"), scope("plain")], "invoice", retrievers=words)
+        assert [index.repository for index in response.scopes] == ["plain", *PARTS]
+        hits = client.search(list(response.scopes), "invoice", search_type=SearchType.SEARCH_TYPE_BM25).hits
         fetched = client.fetch(hits[0].scope, [hits[0].id])
         assert [text.id for text in fetched.texts] == [hits[0].id]
-    asked = ["-r", "team-*", "-b", "main", "--retriever", "bm25_code", "--server", server.address]
-    done = CliRunner().invoke(app, ["query", "invoice", *asked])
+    arguments = ["-r", "team-*", "-b", "main", "--retriever", "bm25_code", "--server", server.address]
+    done = CliRunner().invoke(app, ["query", "invoice", *arguments])
     assert done.exit_code == 0, done.output
     assert "index: team-a::main::v1, team-b::main::v1, team-c::main::v1" in done.output
     assert f" · {hits[0].scope.repository}::main" in done.output

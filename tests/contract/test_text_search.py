@@ -210,6 +210,13 @@ def test_several_indexes_are_searched_in_order(lines: retrieval_pb2_grpc.Retriev
     assert response.files[-1].scope.repository == "more"
 
 
+@pytest.mark.parametrize("pattern", [r"\QA\A\E|tax", r"[\]A]\\A|tax", r"(?i-s:tax)", r"(?P<m>tax)"])
+def test_what_only_looks_like_an_end_of_all_texts_is_searched(
+    pattern: str, lines: retrieval_pb2_grpc.RetrievalServiceStub
+) -> None:
+    assert places(search(lines, pattern, regex=True))
+
+
 def test_a_pattern_that_takes_others_minutes_is_linear(lines: retrieval_pb2_grpc.RetrievalServiceStub) -> None:
     assert not search(lines, r"(x+x+)+z", regex=True).matches
 
@@ -223,6 +230,13 @@ REFUSED = [
     Row("lookaround", request("(?<=a)b", regex=True), INVALID, "VALUE_MALFORMED", "pattern"),
     Row("a huge repetition", request("((a{100}){100}){100}", regex=True), INVALID, "VALUE_MALFORMED", "pattern"),
     Row("a large pattern", request(r"\pL{1,100}", regex=True), INVALID, "VALUE_MALFORMED", "pattern"),
+    Row("a pattern much too large", request("((a{0,30}){0,30}b)" * 40, regex=True), INVALID, "VALUE_MALFORMED",
+        "pattern"),
+    Row("many classes of Unicode", request(r"[\pL\PL]" * 16, regex=True), INVALID, "VALUE_MALFORMED", "pattern"),
+    Row("the beginning of all texts", request(r"[A]\A", regex=True), INVALID, "VALUE_MALFORMED", "pattern"),
+    Row("the end of all texts", request(r"tax\z", regex=True), INVALID, "VALUE_MALFORMED", "pattern"),
+    Row("the ends of all texts", request(r"(?i-m:^tax)", regex=True), INVALID, "VALUE_MALFORMED", "pattern"),
+    Row("single bytes", request(r"tax\C", regex=True), INVALID, "VALUE_MALFORMED", "pattern"),
     Row("a line break", request("a\nb"), INVALID, "VALUE_MALFORMED", "pattern"),
     Row("a NUL", request("a\0b"), INVALID, "VALUE_MALFORMED", "pattern"),
     Row("no matches", request(max_matches=0), INVALID, "FIELD_REQUIRED", "max_matches"),

@@ -117,14 +117,14 @@ def test_only_those_who_may_ask_for_deleted_nodes(
 
 
 def test_a_search_finds_them_with_the_others_or_alone(retrieval: retrieval_pb2_grpc.RetrievalServiceStub) -> None:
-    def found(lifecycle: Asked) -> set[str]:
+    def ids_with(lifecycle: Asked) -> set[str]:
         return {hit.id for hit in retrieval.SearchNodes(searching(lifecycle, AUDITOR), timeout=30).hits}
 
-    active, deleted = found(LIFECYCLE_ACTIVE), found(LIFECYCLE_DELETED)
+    active, deleted = ids_with(LIFECYCLE_ACTIVE), ids_with(LIFECYCLE_DELETED)
     assert deleted == {LEGACY, WITHDRAWN}
     assert active
     assert not active & deleted
-    assert found(LIFECYCLE_ALL) == active | deleted
+    assert ids_with(LIFECYCLE_ALL) == active | deleted
 
 
 def test_walks_and_paths_lead_through_them(retrieval: retrieval_pb2_grpc.RetrievalServiceStub) -> None:

@@ -134,10 +134,10 @@ def test_a_volume_is_claimed_where_something_uses_it() -> None:
 
 
 def test_builds_are_scheduled_as_told(everything: tuple[Manifest, ...]) -> None:
-    told = EVERYTHING["indexing"]
+    indexing = EVERYTHING["indexing"]
     for built, suspended, schedule in (
         (chart(*INDEXING), True, VALUES["indexing"]["schedule"]),
-        (everything, told["suspend"], told["schedule"]),
+        (everything, indexing["suspend"], indexing["schedule"]),
     ):
         (cron,) = of_kind(built, "CronJob").values()
         assert (cron["spec"]["suspend"], cron["spec"]["schedule"]) == (suspended, schedule)

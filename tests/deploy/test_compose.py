@@ -156,7 +156,7 @@ def test_envoy_finds_the_server_by_the_name_in_its_configuration(settings: Path)
 
 def test_envoy_finds_its_files_where_the_cluster_has_them() -> None:
     texts = [path.read_text(encoding="utf-8") for path in (DEPLOY / "envoy").rglob("*.yaml")]
-    read_by_envoy = {found for text in texts for found in re.findall(r"/etc/envoy/[\w./-]+", text)}
+    read_by_envoy = {path for text in texts for path in re.findall(r"/etc/envoy/[\w./-]+", text)}
     assert all(any(path.startswith(target) for target in mounts("envoy")) for path in read_by_envoy)
 
 
@@ -251,14 +251,14 @@ def test_envoys_health_check_tells_whether_it_is_ready(envoy: Envoy) -> None:
     _, *command = SERVICES["envoy"]["healthcheck"]["test"]
     *shell, script = (word.replace("$$", "$") for word in command)
 
-    def asked(port: str) -> int:
+    def exit_code(port: str) -> int:
         here = script.replace(str(listening("operations")), port)
         return subprocess.run([*shell, here], capture_output=True, timeout=300, check=False).returncode
 
-    assert asked(envoy.operations.rpartition(":")[2]) == 0
+    assert exit_code(envoy.operations.rpartition(":")[2]) == 0
     envoy.ask("/healthcheck/fail", "POST")
-    assert asked(envoy.operations.rpartition(":")[2]) != 0
-    assert asked("1") != 0
+    assert exit_code(envoy.operations.rpartition(":")[2]) != 0
+    assert exit_code("1") != 0
 
 
 def test_certificates_that_are_there_stay(certificates: Path) -> None:

@@ -64,23 +64,23 @@ def shown() -> Scrape:
             )
             await retrieval_pb2_grpc.RetrievalServiceStub(channel).SearchNodes(request)
         await asyncio.sleep(2 * PERIOD_SECONDS)
-        told = await asyncio.to_thread(scrape, server.telemetry.metrics_address)
+        scraped = await asyncio.to_thread(scrape, server.telemetry.metrics_address)
         await server.stop()
-        return told
+        return scraped
 
     return asyncio.run(run())
 
 
 def selectors(query: str) -> Iterator[promql_parser.VectorSelector]:
     """The series that a query asks for; of a query that Prometheus cannot read this raises ValueError."""
-    found: list[promql_parser.VectorSelector] = []
+    selected: list[promql_parser.VectorSelector] = []
 
     def visit(expression: promql_parser.Expr) -> None:
         if isinstance(expression, promql_parser.VectorSelector):
-            found.append(expression)
+            selected.append(expression)
 
     promql_parser.walk(promql_parser.parse(query.replace("$__rate_interval", "5m")), visit)
-    return iter(found)
+    return iter(selected)
 
 
 def check_shown(query: str, shown: Scrape) -> None:
@@ -89,8 +89,8 @@ def check_shown(query: str, shown: Scrape) -> None:
         labels[sample.name] |= sample.labels.keys()
     for selector in selectors(query):
         assert selector.name in labels, query
-        asked = {matcher.name for matcher in selector.matchers.matchers}
-        assert asked <= labels[selector.name] | ADDED_BY_PROMETHEUS, query
+        labels_asked = {matcher.name for matcher in selector.matchers.matchers}
+        assert labels_asked <= labels[selector.name] | ADDED_BY_PROMETHEUS, query
 
 
 @pytest.mark.parametrize("query", QUERIES)
@@ -120,9 +120,9 @@ def shown_labels(shown: Scrape, name: str | None) -> set[str]:
 
 
 def test_every_metric_has_a_place_on_the_dashboard(shown: Scrape) -> None:
-    asked = {selector.name for query in QUERIES for selector in selectors(query)}
+    names = {selector.name for query in QUERIES for selector in selectors(query)}
     families = {name.removesuffix("_total") for name in shown.families}
-    seen = {name.removesuffix("_total").removesuffix("_bucket") for name in asked if name}
+    seen = {name.removesuffix("_total").removesuffix("_bucket") for name in names if name}
     assert families <= seen
 
 

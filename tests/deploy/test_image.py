@@ -37,9 +37,9 @@ def test_labels_tell_what_the_package_tells() -> None:
 
 def installed_for(name: str, extras: frozenset[str]) -> Iterator[Distribution]:
     """What an installation of a package with extras brings, from what is installed here."""
-    found = distribution(name)
-    yield found
-    for text in found.requires or ():
+    package = distribution(name)
+    yield package
+    for text in package.requires or ():
         needed = Requirement(text)
         if any(needed.marker is None or needed.marker.evaluate({"extra": extra}) for extra in extras or {""}):
             yield from installed_for(needed.name, frozenset(needed.extras))
@@ -61,8 +61,8 @@ def written(servers_packages: dict[str, Distribution], tmp_path_factory: pytest.
     environment = tmp_path_factory.mktemp("image") / "groundwire"
     venv.create(environment)
     (site,) = environment.glob("lib/python*/site-packages")
-    for found in servers_packages.values():
-        (metadata,) = {found.locate_file(file).parent for file in found.files or () if file.name == "METADATA"}
+    for package in servers_packages.values():
+        (metadata,) = {package.locate_file(file).parent for file in package.files or () if file.name == "METADATA"}
         (site / Path(str(metadata)).name).symlink_to(str(metadata))
     (command,) = re.findall(r'WRITE_SBOM="([^"]+)"', DOCKERFILE)
     here = {

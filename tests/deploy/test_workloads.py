@@ -151,10 +151,10 @@ def test_probes_ask_ports_that_are_there(folder: str) -> None:
     for _, container in containers(manifests(folder)):
         ports = {port["name"]: port["containerPort"] for port in container["ports"]}
         for name in ("startupProbe", "readinessProbe", "livenessProbe"):
-            asked = container[name].get("grpc") or container[name]["httpGet"]
-            assert asked["port"] in {*ports, *ports.values()}
+            handler = container[name].get("grpc") or container[name]["httpGet"]
+            assert handler["port"] in {*ports, *ports.values()}
             if "grpc" in container[name]:
-                assert asked["service"] == (LIVENESS if name == "livenessProbe" else READINESS)
+                assert handler["service"] == (LIVENESS if name == "livenessProbe" else READINESS)
 
 
 @pytest.mark.parametrize("folder", FOLDERS)

@@ -78,13 +78,13 @@ def test_the_place_of_a_connection_is_given_back_however_it_ends(data: Path) -> 
 def end_badly(address: str, number: int) -> None:
     """A connection that is closed at once, reset, or closed after nonsense or the half of a greeting."""
     host, _, port = address.rpartition(":")
-    with socket.create_connection((host, int(port)), timeout=PATIENCE_SECONDS) as one:
+    with socket.create_connection((host, int(port)), timeout=PATIENCE_SECONDS) as connection:
         if number % 4 == 1:
-            one.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         elif number % 4 == 2:
-            one.sendall(b"GET / HTTP/1.1\r\n\r\n")
+            connection.sendall(b"GET / HTTP/1.1\r\n\r\n")
         elif number % 4 == 3:
-            one.sendall(b"PRI * HTTP/2.0\r\n")
+            connection.sendall(b"PRI * HTTP/2.0\r\n")
 
 
 def answered(address: str, *, secure: bool) -> bool:

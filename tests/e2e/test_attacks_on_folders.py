@@ -62,8 +62,8 @@ def searching(repository: str) -> retrieval_pb2.SearchNodesRequest:
 def test_a_pointer_that_cannot_be_used_breaks_no_listing_and_no_pattern(channel: grpc.Channel) -> None:
     indexes, retrieval = index_pb2_grpc.IndexServiceStub(channel), retrieval_pb2_grpc.RetrievalServiceStub(channel)
     listed = indexes.ListIndexes(index_pb2.ListIndexesRequest(), timeout=30).indexes
-    assert {one.repository for one in listed if one.active} == {"shop"}
-    assert {one.repository for one in listed} == {"shop", *POINTERS}
+    assert {index.repository for index in listed if index.active} == {"shop"}
+    assert {index.repository for index in listed} == {"shop", *POINTERS}
     assert [scope.repository for scope in retrieval.SearchNodes(searching("*"), timeout=30).scopes] == ["shop"]
 
 

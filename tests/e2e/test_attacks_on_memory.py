@@ -159,12 +159,12 @@ def test_a_request_without_a_token_is_refused_before_it_is_read(knowing: Server)
         assert len(connection.ends) == 40
     with ExitStack() as connections:
         crowd = [connections.enter_context(Connection(knowing.address)) for _ in range(4)]
-        for one in crowd:
+        for tokenless in crowd:
             for _ in range(50):
-                one.call(FETCH, bomb, lacks=1)
-        for one in crowd:
-            one.await_ends(50)
-            assert set(one.ends.values()) == {UNAUTHENTICATED}
+                tokenless.call(FETCH, bomb, lacks=1)
+        for tokenless in crowd:
+            tokenless.await_ends(50)
+            assert set(tokenless.ends.values()) == {UNAUTHENTICATED}
     assert peak_mib(knowing) - before < SLACK_MIB
     assert honest(knowing, "alice") is grpc.StatusCode.OK
 
@@ -254,15 +254,15 @@ def test_requests_that_lack_their_last_byte_end_and_hold_no_more_than_is_put_asi
 def unfinished_calls(connections: ExitStack, server: Server) -> list[Connection]:
     """Four connections with 50 calls of one caller each, which lack their last byte."""
     crowd = [connections.enter_context(Connection(server.address)) for _ in range(4)]
-    for one in crowd:
+    for connection in crowd:
         for _ in range(50):
-            one.call(FETCH, empty_nodes(REQUEST_BYTES - 64), lacks=1, metadata=authorization("mallory"))
+            connection.call(FETCH, empty_nodes(REQUEST_BYTES - 64), lacks=1, metadata=authorization("mallory"))
     return crowd
 
 
 def ends_of(crowd: Sequence[Connection]) -> list[str]:
     """How the calls of all connections ended."""
-    return [end for one in crowd for end in one.ends.values()]
+    return [end for connection in crowd for end in connection.ends.values()]
 
 
 def test_where_nobody_is_known_the_same_holds_for_all_together(data: Path) -> None:
@@ -285,15 +285,18 @@ def test_where_nobody_is_known_the_same_holds_for_all_together(data: Path) -> No
 def test_many_large_requests_that_arrive_at_once_leave_the_event_loop_to_others(data: Path) -> None:
     """By the order in which calls end: 100 that come after 16 large ones do not wait for all of these."""
     method, message = bomb("nodes")
-    with Server(data, *FLAGS, environment=DEADLINES, constants=PATIENT) as server, Connection(server.address) as one:
-        large = {one.call(method, message, lacks=1) for _ in range(16)}
-        one.pump(lambda: one.all_sent)
-        one.complete()
-        light = {one.call("/groundwire.v1.IndexService/ListIndexes", b"") for _ in range(100)}
-        one.await_ends(len(large) + len(light))
-    assert {one.ends[stream] for stream in large} == {INVALID}
-    assert {one.ends[stream] for stream in light} == {"0"}
-    order = list(one.ends)
+    with (
+        Server(data, *FLAGS, environment=DEADLINES, constants=PATIENT) as server,
+        Connection(server.address) as connection,
+    ):
+        large = {connection.call(method, message, lacks=1) for _ in range(16)}
+        connection.pump(lambda: connection.all_sent)
+        connection.complete()
+        light = {connection.call("/groundwire.v1.IndexService/ListIndexes", b"") for _ in range(100)}
+        connection.await_ends(len(large) + len(light))
+    assert {connection.ends[stream] for stream in large} == {INVALID}
+    assert {connection.ends[stream] for stream in light} == {"0"}
+    order = list(connection.ends)
     half_of_the_light = [place for place, stream in enumerate(order) if stream in light][len(light) // 2]
     assert len(large.intersection(order[:half_of_the_light])) < len(large) / 2
 
@@ -389,10 +392,10 @@ def test_reflection_gives_way(trusting: Server) -> None:
             connection.await_ends(84)
             assert set(connection.ends.values()) == {LATE}
         request = reflection_pb2.ServerReflectionRequest(list_services="")
-        with Connection(trusting.address) as one:
-            one.call(method, request.SerializeToString())
-            one.await_ends(1)
-            assert one.ends == {1: "0"}
+        with Connection(trusting.address) as next_connection:
+            next_connection.call(method, request.SerializeToString())
+            next_connection.await_ends(1)
+            assert next_connection.ends == {1: "0"}
         health.await_round()
     assert health.problems == []
     assert peak_mib(trusting) - before < 16 * 4 + SLACK_MIB

@@ -56,7 +56,7 @@ def records(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
-def told(server: Server, event: str) -> int:
+def lines_with(server: Server, event: str) -> int:
     """How many lines of a server that has ended tell of an event."""
     assert server.log_ended.wait(LOG_SECONDS)
     return sum(event in line for line in server.log)
@@ -166,9 +166,9 @@ def test_of_many_callers_at_once_through_workers_and_rotations_no_call_is_missin
         ThreadPoolExecutor(CALLERS) as threads,
     ):
         list(threads.map(ask, range(CALLERS)))
-    found = [record for file in tmp_path.glob("audit*.jsonl") for record in records(file)]
-    assert Counter((record["subject"], record["code"]) for record in found) == made
-    assert len({record["request_id"] for record in found}) == CALLERS * CALLS
+    audited = [record for file in tmp_path.glob("audit*.jsonl") for record in records(file)]
+    assert Counter((record["subject"], record["code"]) for record in audited) == made
+    assert len({record["request_id"] for record in audited}) == CALLERS * CALLS
     assert len(list(tmp_path.glob("audit*.jsonl"))) > 2
 
 
@@ -194,7 +194,7 @@ def test_where_records_are_required_a_full_disk_withholds_answers_and_changes_no
         activate = index_pb2.ActivateIndexRequest(scope=pinned)
         assert ended(indexes.ActivateIndex, activate, "root", groups=["admins"]) is grpc.StatusCode.UNAVAILABLE
         assert run_ok("indexes", "--data", data, "--json") == before
-    assert told(server, "calls cannot be recorded") == 1
+    assert lines_with(server, "calls cannot be recorded") == 1
 
 
 def test_a_disk_that_has_room_again_is_told_and_answers_go_on(data: Path, tmp_path: Path, full: dict[str, str]) -> None:
@@ -205,7 +205,7 @@ def test_a_disk_that_has_room_again_is_told_and_answers_go_on(data: Path, tmp_pa
         assert searched(channel, "alice") is grpc.StatusCode.UNAVAILABLE
         (tmp_path / "audit.jsonl").unlink()
         assert searched(channel, "alice") is grpc.StatusCode.OK
-    assert told(server, "calls can be recorded again") == 1
+    assert lines_with(server, "calls can be recorded again") == 1
     (record,) = records(tmp_path / "audit.jsonl")
     assert record["code"] == "OK"
 
@@ -217,4 +217,4 @@ def test_where_records_are_not_required_a_full_disk_is_told_and_answers_go_on(da
         grpc.insecure_channel(server.address) as channel,
     ):
         assert [searched(channel, "alice") for _ in range(3)] == [grpc.StatusCode.OK] * 3
-    assert told(server, "calls cannot be recorded") == 1
+    assert lines_with(server, "calls cannot be recorded") == 1

@@ -170,7 +170,12 @@ def _answers(server: Server, at_a_time: int) -> list[bytes]:
     """The answers, asked for over as many connections, which the kernel spreads over the server's workers."""
     with ExitStack() as stack, ThreadPoolExecutor(at_a_time) as pool:
         channels = cycle([stack.enter_context(separate_channel(server.address)) for _ in range(at_a_time)])
-        return list(pool.map(lambda asked: _answer(asked[0], *asked[1]), zip(channels, _requests(), strict=False)))
+        return list(
+            pool.map(
+                lambda channel_and_request: _answer(channel_and_request[0], *channel_and_request[1]),
+                zip(channels, _requests(), strict=False),
+            )
+        )
 
 
 def _answer(channel: grpc.Channel, method: str, request: bytes) -> bytes:
@@ -187,8 +192,8 @@ def _await_answers(server: Server) -> None:
     method, request = next(_requests())
     end = time.monotonic() + RESTART_SECONDS
     with separate_channel(server.address) as channel:
-        asked: grpc.UnaryUnaryMultiCallable[bytes, bytes] = channel.unary_unary(method)
-        while asked.future(request, timeout=60).code() is grpc.StatusCode.UNAVAILABLE:
+        call: grpc.UnaryUnaryMultiCallable[bytes, bytes] = channel.unary_unary(method)
+        while call.future(request, timeout=60).code() is grpc.StatusCode.UNAVAILABLE:
             assert time.monotonic() < end
             time.sleep(0.1)
 

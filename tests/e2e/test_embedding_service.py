@@ -54,7 +54,7 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def server(source: Path, embedder: str, service: RerankService) -> Iterator[Server]:
     data = source.with_name("data")
     run_ok("index", source, "-r", "shop", "-b", "main", "--embedder", embedder, "--data", data, environment=TOKEN)
-    assert {asked.headers["Authorization"] for asked in service.asked} == {"Bearer tok-3n"}
+    assert {request.headers["Authorization"] for request in service.requests} == {"Bearer tok-3n"}
     with Server(data, "--embedder", embedder, environment=TOKEN) as running:
         yield running
         assert running.terminate() == 0
@@ -68,8 +68,8 @@ def client(server: Server, service: RerankService) -> Iterator[GroundwireClient]
 
 
 def test_texts_and_queries_meet_in_the_space_of_the_service(client: GroundwireClient) -> None:
-    found = client.search(SCOPE, "who refunded the order", search_type=MEANING)
-    assert ids(found)[0] == "shop::main::md::T0"
+    response = client.search(SCOPE, "who refunded the order", search_type=MEANING)
+    assert ids(response)[0] == "shop::main::md::T0"
     answer = client.query(SCOPE, "where does a customer sign in", retrievers=[Retriever.RETRIEVER_DENSE])
     assert answer.matches[0].id == "shop::main::md::T1"
     assert answer.meta.routing.embedder == "own"
@@ -86,14 +86,14 @@ def test_words_are_searched_while_the_service_is_away(client: GroundwireClient, 
 
 def test_nothing_is_embedded_twice(source: Path, embedder: str, service: RerankService, server: Server) -> None:
     service.answer = embeds
-    before = len(service.asked)
+    before = len(service.requests)
     arguments = ("-r", "shop", "-b", "main", "--embedder", embedder, "--data", source.with_name("data"))
     more = write_jsonl(
         source.with_name("more.jsonl"), [{"type": "node", "kind": "md", "local_id": "T3", "text": "new"}]
     )
     source.with_name("both.jsonl").write_bytes(source.read_bytes() + more.read_bytes())
     run_ok("index", source.with_name("both.jsonl"), *arguments, "--no-activate", environment=TOKEN)
-    sent = [text for asked in service.asked[before:] for text in asked.body["input"]]
+    sent = [text for request in service.requests[before:] for text in request.body["input"]]
     assert "new" in sent
     assert not {*sent} & {*TEXTS}
 
@@ -104,10 +104,10 @@ def test_a_build_that_is_killed_goes_on_where_it_stopped(tmp_path: Path) -> None
     source = write_jsonl(tmp_path / "texts.jsonl", nodes)
     started: list[subprocess.Popen[str] | ForkedProgram] = []
 
-    def killing(asked: Asked) -> Reply:
-        if texts[64 * 8] in asked.body["input"]:
+    def killing(request: Asked) -> Reply:
+        if texts[64 * 8] in request.body["input"]:
             started[0].kill()
-        return embeds(asked)
+        return embeds(request)
 
     with rerank_service(killing) as service:
         name = f"{service.url}/v1/embeddings#model=own"
@@ -119,14 +119,14 @@ def test_a_build_that_is_killed_goes_on_where_it_stopped(tmp_path: Path) -> None
             assert started[0].wait(60) == -signal.SIGKILL
         service.answer = embeds
         run_ok(*index)
-        asked = Counter(text for request in service.asked for text in request.body["input"])
+        times_sent = Counter(text for request in service.requests for text in request.body["input"])
     # The ninth request is sent when the vectors of the fourth are kept.
-    assert {text: asked[text] for text in texts[: 64 * 4]} == dict.fromkeys(texts[: 64 * 4], 1)
-    assert set(texts) <= asked.keys()
+    assert {text: times_sent[text] for text in texts[: 64 * 4]} == dict.fromkeys(texts[: 64 * 4], 1)
+    assert set(texts) <= times_sent.keys()
 
 
 def test_a_model_that_has_changed_is_refused(source: Path, embedder: str, service: RerankService) -> None:
-    service.answer = lambda asked: embeds(asked, salt="another")
+    service.answer = lambda request: embeds(request, salt="another")
     with (
         Server(source.with_name("data"), "--embedder", embedder, environment=TOKEN) as server,
         GroundwireClient(server.address, timeout=60) as client,
@@ -137,7 +137,7 @@ def test_a_model_that_has_changed_is_refused(source: Path, embedder: str, servic
 
 
 def test_a_build_does_not_mix_two_models(source: Path, embedder: str, service: RerankService, server: Server) -> None:
-    service.answer = lambda asked: embeds(asked, salt="another")
+    service.answer = lambda request: embeds(request, salt="another")
     more = write_jsonl(source.with_name("other.jsonl"), [{"type": "node", "kind": "md", "local_id": "T9", "text": "x"}])
     data = source.with_name("data")
     done = run("index", more, "-r", "shop", "-b", "main", "--embedder", embedder, "--data", data, environment=TOKEN)

@@ -85,5 +85,5 @@ def test_hidden_nodes_change_nothing_in_the_evidence(name: str, server: Server) 
         assert whole.answer == trimmed.answer
         assert 0.5 * BUDGET < TokenCounter().count(whole.answer) <= BUDGET
         assert ask(f"whole{seed}", AccessContext(tenant_id="acme")).answer != whole.answer
-        from_graph.append(any(one.node.depth for one in whole.evidence))
+        from_graph.append(any(shown.node.depth for shown in whole.evidence))
     assert any(from_graph) == (name == "evidence")

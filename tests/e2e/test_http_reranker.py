@@ -64,7 +64,7 @@ def server(data: Path, service: RerankService) -> Iterator[Server]:
 @pytest.fixture
 def client(server: Server, service: RerankService) -> Iterator[GroundwireClient]:
     service.answer = by_length
-    service.asked.clear()
+    service.requests.clear()
     with GroundwireClient(server.address, timeout=60) as connected:
         yield connected
 
@@ -85,17 +85,17 @@ def test_a_query_and_a_search_are_ordered_by_it_and_it_is_sent_what_the_caller_s
     assert [match.id for match in queried.matches] == best_first
     assert ids(searched) == best_first
     assert [hit.score for hit in searched.hits] == [0.014, 0.008, 0.004]
-    assert [asked.body["documents"] for asked in service.asked] == [TEXTS[:3], TEXTS[:3]]
-    assert {asked.headers["Authorization"] for asked in service.asked} == {f"Bearer {TOKEN}"}
+    assert [request.body["documents"] for request in service.requests] == [TEXTS[:3], TEXTS[:3]]
+    assert {request.headers["Authorization"] for request in service.requests} == {f"Bearer {TOKEN}"}
 
 
 def test_who_sees_more_has_more_sent(client: GroundwireClient, service: RerankService) -> None:
     board = AccessContext(acl_tags_any=("board",))
-    found = client.query(
+    response = client.query(
         SCOPE, "zeta", query_vector=[1.0, 0.0], retrievers=[Retriever.RETRIEVER_DENSE], rerank=True, access=board
     )
-    assert found.matches[0].id == "shop::main::md::T3"
-    assert [asked.body["documents"] for asked in service.asked] == [TEXTS]
+    assert response.matches[0].id == "shop::main::md::T3"
+    assert [request.body["documents"] for request in service.requests] == [TEXTS]
 
 
 @pytest.mark.parametrize(

@@ -192,7 +192,7 @@ def channel(server: Server) -> Iterator[grpc.Channel]:
         yield channel
 
 
-def found(channel: grpc.Channel, token: str, access: AccessContext | None = None) -> set[str]:
+def names_shown(channel: grpc.Channel, token: str, access: AccessContext | None = None) -> set[str]:
     """The names of the nodes that a search shows to the caller."""
     request = retrieval_pb2.SearchNodesRequest(access=access)
     request.MergeFrom(SEARCH)
@@ -220,12 +220,12 @@ def test_whoever_is_not_known_is_refused_and_learns_only_why(server: Server, cha
         assert info.metadata["rule"] in rules.split()
     else:
         assert info.reason == "ERROR_REASON_IDENTITY_REQUIRED"
-    told = sent + "".join(server.log)
+    response_and_log = sent + "".join(server.log)
     for _, value in metadata:
         for part in value.removeprefix("Bearer ").split("."):
-            assert len(part) < 8 or part[:40] not in told
-    assert "evil" not in told
-    assert "payments" not in told
+            assert len(part) < 8 or part[:40] not in response_and_log
+    assert "evil" not in response_and_log
+    assert "payments" not in response_and_log
 
 
 ACCEPTED: dict[str, Callable[[], str]] = {
@@ -247,7 +247,7 @@ ACCEPTED: dict[str, Callable[[], str]] = {
 @pytest.mark.parametrize("case", ACCEPTED)
 def test_tokens_that_keep_the_rules_are_accepted_again_and_again(channel: grpc.Channel, case: str) -> None:
     token = ACCEPTED[case]()
-    assert [found(channel, token) for _ in range(2)] == [{"public"}, {"public"}]
+    assert [names_shown(channel, token) for _ in range(2)] == [{"public"}, {"public"}]
 
 
 def test_the_scheme_is_written_as_one_likes(channel: grpc.Channel) -> None:
@@ -257,12 +257,12 @@ def test_the_scheme_is_written_as_one_likes(channel: grpc.Channel) -> None:
 
 def test_a_caller_sees_what_its_token_grants_and_requests_only_narrow_that(channel: grpc.Channel) -> None:
     token = KEY.token(tenant="acme", realm={"roles": ["finance"]})
-    assert found(channel, KEY.token()) == {"public"}
-    assert found(channel, token) == {"public", "tagged", "owned"}
-    assert found(channel, token, AccessContext()) == {"public"}
-    assert found(channel, token, AccessContext(tenant_id="acme")) == {"public", "owned"}
-    assert found(channel, token, AccessContext(acl_tags_any=["finance", "board"])) == {"public", "tagged"}
-    assert found(channel, KEY.token(), AccessContext(acl_tags_any=["finance"])) == {"public"}
+    assert names_shown(channel, KEY.token()) == {"public"}
+    assert names_shown(channel, token) == {"public", "tagged", "owned"}
+    assert names_shown(channel, token, AccessContext()) == {"public"}
+    assert names_shown(channel, token, AccessContext(tenant_id="acme")) == {"public", "owned"}
+    assert names_shown(channel, token, AccessContext(acl_tags_any=["finance", "board"])) == {"public", "tagged"}
+    assert names_shown(channel, KEY.token(), AccessContext(acl_tags_any=["finance"])) == {"public"}
 
 
 def test_a_scope_that_is_not_granted_is_refused_alike_whether_or_not_it_is_there(channel: grpc.Channel) -> None:
@@ -335,7 +335,7 @@ def test_a_token_stays_refused_however_often_it_is_sent_and_accepted_ones_are_no
     for _ in range(3):
         call = stub.SearchNodes.future(SEARCH, metadata=bearer(expired), timeout=30)
         assert call.code() is grpc.StatusCode.UNAUTHENTICATED
-        found(channel, valid)
+        names_shown(channel, valid)
     log = "".join(server.log)
     assert "ERROR_REASON_IDENTITY_REFUSED" in log
     for secret in (*valid.split("."), "tenant-of-the-token", "haystackneedle", "Bearer"):
@@ -346,7 +346,7 @@ def test_a_withdrawn_key_is_no_longer_believed_though_its_token_was_verified_bef
     folder: Path, channel: grpc.Channel
 ) -> None:
     token = WITHDRAWN.token()
-    assert found(channel, token) == {"public"}
+    assert names_shown(channel, token) == {"public"}
     (folder / "keys.json").write_text(key_set(KEY))
     stub = retrieval_pb2_grpc.RetrievalServiceStub(channel)
     end = time.monotonic() + 300
@@ -355,5 +355,5 @@ def test_a_withdrawn_key_is_no_longer_believed_though_its_token_was_verified_bef
         time.sleep(0.05)
     code, info, _ = failure(call)
     assert (code, info.metadata["rule"]) == (grpc.StatusCode.UNAUTHENTICATED, "key")
-    assert found(channel, KEY.token()) == {"public"}
+    assert names_shown(channel, KEY.token()) == {"public"}
     (folder / "keys.json").write_text(key_set(KEY, WITHDRAWN))

@@ -290,8 +290,8 @@ def test_scopes_and_administration_are_granted_by_certificate(
 
 def test_the_client_shows_its_certificate(server: Server, certificates: Certificates) -> None:
     authority = certificates.authority
-    own = TLS(authority, certificates.reports.certificate, certificates.reports.key)
-    with GroundwireClient(server.address, credentials=own) as client:
+    credentials = TLS(authority, certificates.reports.certificate, certificates.reports.key)
+    with GroundwireClient(server.address, credentials=credentials) as client:
         assert (
             len(
                 client.search(

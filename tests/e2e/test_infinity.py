@@ -75,16 +75,16 @@ def data(
     """An index, from a build during which the rate was limited and Infinity was killed and started again."""
     numbers = itertools.count(1)
 
-    def limited(asked: Asked) -> Reply:
+    def limited(request: Asked) -> Reply:
         number = next(numbers)
         if number in (3, 6):
             return Reply(b"", 429, {"Retry-After": "1"})
         if number == 8:
             infinity.kill()
             infinity.start()
-        reply = infinity.answer(asked)
+        reply = infinity.answer(request)
         if reply.status == 200:
-            given.update(asked.body["input"])
+            given.update(request.body["input"])
         return reply
 
     folder = tmp_path_factory.mktemp("shop")
@@ -113,8 +113,8 @@ def test_a_build_gets_the_vector_of_each_text_once(data: Path, given: Counter[st
 
 def test_matches_are_those_of_its_vectors(client: GroundwireClient, infinity: Infinity, texts: list[str]) -> None:
     query = "money back for a parcel that did not arrive"
-    stored, asked = _vectors(infinity, texts), _vectors(infinity, [query])[0]
-    expected = [f"shop::main::md::T{row}" for row in np.argsort(-(stored @ asked))[:10]]
+    stored, query_vector = _vectors(infinity, texts), _vectors(infinity, [query])[0]
+    expected = [f"shop::main::md::T{row}" for row in np.argsort(-(stored @ query_vector))[:10]]
     assert ids(client.search(SCOPE, query, search_type=MEANING, top_k=10)) == expected
 
 
@@ -123,9 +123,9 @@ def test_a_slow_service_does_not_hold_a_call_beyond_its_deadline(
 ) -> None:
     released = threading.Event()
 
-    def slow(asked: Asked) -> Reply:
+    def slow(request: Asked) -> Reply:
         released.wait(300.0)
-        return infinity.answer(asked)
+        return infinity.answer(request)
 
     front.answer = slow
     with pytest.raises(DeadlineExceededError):
@@ -155,8 +155,8 @@ def test_words_are_searched_while_it_is_away_and_meanings_once_it_is_back(
 
 
 def _vectors(infinity: Infinity, texts: list[str]) -> NDArray[np.float64]:
-    found = []
+    vectors = []
     for start in range(0, len(texts), 64):
         reply = infinity.answer(Asked("", {}, {"model": "minilm", "input": texts[start : start + 64]}, 0))
-        found += [one["embedding"] for one in json.loads(reply.body)["data"]]
-    return np.array(found)
+        vectors += [item["embedding"] for item in json.loads(reply.body)["data"]]
+    return np.array(vectors)

@@ -67,8 +67,8 @@ def folder(milvus: MilvusServer, tmp_path_factory: pytest.TempPathFactory) -> Pa
     (folder / "token").write_text(TOKEN + "\n", encoding="ascii")
     source = write_jsonl(folder / "source.jsonl", records())
     where = ("--repository", "shop", "--branch", "main", "--version", "v1", "--data", folder / "data")
-    told = {"GROUNDWIRE_BACKEND": "milvus", "GROUNDWIRE_MILVUS_URI": milvus.uri}
-    run_ok("index", source, *where, "--embedder", "none", environment=told)
+    environment = {"GROUNDWIRE_BACKEND": "milvus", "GROUNDWIRE_MILVUS_URI": milvus.uri}
+    run_ok("index", source, *where, "--embedder", "none", environment=environment)
     return folder
 
 
@@ -139,15 +139,17 @@ def test_stopped_and_resumed(milvus: MilvusServer, folder: Path) -> None:
 
 def _check(ended: Iterable[Ended], before: Sequence[bytes]) -> None:
     """Each call was answered as before, or told an outage."""
-    for own, expected in zip(ended, before, strict=True):
-        assert own.answer == expected if own.code is grpc.StatusCode.OK else own.code in OUTAGES, own
+    for outcome, expected in zip(ended, before, strict=True):
+        assert outcome.answer == expected if outcome.code is grpc.StatusCode.OK else outcome.code in OUTAGES, outcome
 
 
-def _ask_until(over: threading.Event, channel: grpc.Channel, asked: Sequence[tuple[Request, bytes]]) -> Counter[str]:
+def _ask_until(
+    over: threading.Event, channel: grpc.Channel, expectations: Sequence[tuple[Request, bytes]]
+) -> Counter[str]:
     """Asks again and again, each answer being known; returns how many calls ended how."""
     ends = Counter[str]()
     while not over.is_set():
-        for request, expected in asked:
+        for request, expected in expectations:
             ended = ask(channel, request)
             _check([ended], [expected])
             ends[ended.code.name] += 1
@@ -160,7 +162,10 @@ def _asked_all_the_while(channels: Sequence[grpc.Channel], pairs: list[tuple[Req
     over = threading.Event()
     with ThreadPoolExecutor(len(channels)) as pool:
         orders = [pairs[number:] + pairs[:number] for number in range(len(channels))]
-        running = [pool.submit(_ask_until, over, *own) for own in zip(channels, orders, strict=True)]
+        running = [
+            pool.submit(_ask_until, over, *channel_and_order)
+            for channel_and_order in zip(channels, orders, strict=True)
+        ]
         try:
             yield
         finally:
@@ -183,15 +188,15 @@ def test_killed_and_started_again_under_load(milvus: MilvusServer, folder: Path)
 
 def _channels_by_worker(server: Server, stack: ExitStack, each: int) -> dict[int, list[grpc.Channel]]:
     """`each` channels or more to each of two workers: the kernel chooses whose a connection is, and the log tells."""
-    found: dict[int, list[grpc.Channel]] = {1: [], 2: []}
-    while min(map(len, found.values())) < each:
+    by_worker: dict[int, list[grpc.Channel]] = {1: [], 2: []}
+    while min(map(len, by_worker.values())) < each:
         channel, request_id = stack.enter_context(separate_channel(server.address)), uuid.uuid4().hex
         method, message = reading_requests()[0]
         called: grpc.UnaryUnaryMultiCallable[bytes, bytes] = channel.unary_unary(f"/{method}")
         called(message.SerializeToString(), metadata=(("x-request-id", request_id),), timeout=PATIENCE_SECONDS)
         (line,) = await_events(server, "call", 1, request_id=request_id)
-        found[line["worker"]].append(channel)
-    return found
+        by_worker[line["worker"]].append(channel)
+    return by_worker
 
 
 def test_each_worker_recovers(milvus: MilvusServer, folder: Path) -> None:
@@ -203,13 +208,13 @@ def test_each_worker_recovers(milvus: MilvusServer, folder: Path) -> None:
         workers = _channels_by_worker(server, stack, each=2)
         with _asked_all_the_while([*workers[1], *workers[2]], list(zip(requests, before, strict=True))):
             milvus.kill()
-            for own in workers.values():
-                await_readiness(own[0], health_pb2.HealthCheckResponse.NOT_SERVING)
-                assert health(own[0], "liveness") == health_pb2.HealthCheckResponse.SERVING
+            for of_worker in workers.values():
+                await_readiness(of_worker[0], health_pb2.HealthCheckResponse.NOT_SERVING)
+                assert health(of_worker[0], "liveness") == health_pb2.HealthCheckResponse.SERVING
             milvus.start()
-            for own in workers.values():
-                assert await_answers(own[0], requests) == before
-                await_readiness(own[0], health_pb2.HealthCheckResponse.SERVING)
+            for of_worker in workers.values():
+                assert await_answers(of_worker[0], requests) == before
+                await_readiness(of_worker[0], health_pb2.HealthCheckResponse.SERVING)
         assert worker_pids(server) == pids
 
 
@@ -240,6 +245,6 @@ def test_replies_that_do_not_come_are_waited_for_within_the_time(
             if connections_end:
                 time.sleep(MILVUS_SECONDS / 2)  # until most requests are under way
                 cutter.cut_and_hold()
-            assert {own.reason for own in waiting} == {"ERROR_REASON_BACKEND_UNAVAILABLE"}
+            assert {outcome.reason for outcome in waiting} == {"ERROR_REASON_BACKEND_UNAVAILABLE"}
         cutter.heal()
         assert await_answers(channel, requests) == before

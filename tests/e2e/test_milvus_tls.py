@@ -89,9 +89,9 @@ def place(milvus: MilvusServer, tmp_path_factory: pytest.TempPathFactory) -> Ite
         source = write_jsonl(folder / "source.jsonl", records())
         build = ("index", source, *SCOPE, "--version", "v1", "--embedder", "none")
         run_ok(*build, "--data", folder / "embedded")
-        told = run(*build, "--data", folder / "data", environment=environment)
-        assert told.returncode == 0, told.stderr
-        check_untold(told.stdout + told.stderr)
+        build_run = run(*build, "--data", folder / "data", environment=environment)
+        assert build_run.returncode == 0, build_run.stderr
+        check_untold(build_run.stdout + build_run.stderr)
         yield Place(folder, gate, uris, environment)
 
 

@@ -148,10 +148,10 @@ def channels(whole_and_trimmed: tuple[Storage, Storage]) -> Iterator[tuple[grpc.
     with (
         whole.server("--embedder", "none", environment=environment) as first,
         trimmed.server("--embedder", "none", environment=environment) as second,
-        grpc.insecure_channel(first.address) as one,
-        grpc.insecure_channel(second.address) as other,
+        grpc.insecure_channel(first.address) as to_whole,
+        grpc.insecure_channel(second.address) as to_trimmed,
     ):
-        yield one, other
+        yield to_whole, to_trimmed
 
 
 def answer(channel: grpc.Channel, method: str, request: bytes) -> tuple[object, ...]:

@@ -59,22 +59,22 @@ def request(**fields: object) -> evidence_pb2.GatherEvidenceRequest:
 
 
 def test_the_model_gets_the_question_and_its_lines_are_searched(channel: grpc.Channel, model: RerankService) -> None:
-    model.asked.clear()
+    model.requests.clear()
     model.answer = lambda _: says("1. value added tax of a country\n- `VatRate`\nand a third line")
     stub = query_pb2_grpc.QueryServiceStub(channel)
     assert not stub.GatherEvidence(request(phrase=False), timeout=60).passages
-    assert model.asked == []
-    found = stub.GatherEvidence(request(phrasings=["what a country takes"]), timeout=60)
-    assert list(found.phrasings) == ["what a country takes", "value added tax of a country", "VatRate"]
-    assert [passage.id for passage in found.passages] == ["shop::main::cs::Tax.Rate"]
-    (asked,) = model.asked
-    assert asked.body["model"] == "small"
-    assert asked.body["messages"][-1] == {"role": "user", "content": "Question: what does the state get?"}
-    assert asked.headers["Authorization"] == "Bearer tok"
-    assert SECRET not in json.dumps(asked.body)
-    assert "VatRate" not in json.dumps(asked.body)
-    again = stub.GatherEvidence(request(phrase=False, phrasings=found.phrasings), timeout=60)
-    assert again.SerializeToString() == found.SerializeToString()
+    assert model.requests == []
+    response = stub.GatherEvidence(request(phrasings=["what a country takes"]), timeout=60)
+    assert list(response.phrasings) == ["what a country takes", "value added tax of a country", "VatRate"]
+    assert [passage.id for passage in response.passages] == ["shop::main::cs::Tax.Rate"]
+    (model_request,) = model.requests
+    assert model_request.body["model"] == "small"
+    assert model_request.body["messages"][-1] == {"role": "user", "content": "Question: what does the state get?"}
+    assert model_request.headers["Authorization"] == "Bearer tok"
+    assert SECRET not in json.dumps(model_request.body)
+    assert "VatRate" not in json.dumps(model_request.body)
+    again = stub.GatherEvidence(request(phrase=False, phrasings=response.phrasings), timeout=60)
+    assert again.SerializeToString() == response.SerializeToString()
 
 
 @pytest.mark.parametrize(

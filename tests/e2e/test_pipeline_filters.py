@@ -88,8 +88,8 @@ def run(
 def test_a_run_of_one_collection_sees_nothing_of_another(address: str, name: str, by_setting: bool) -> None:
     settings = BM25 if SCRIPTS[name] else {}
     if by_setting:
-        own: dict[str, JsonValue] = {"filter": {"collection_ids": ["billing"]}}
-        result = run(address, name, {**settings, **own}, SCRIPTS[name], NodeFilter())
+        of_pipeline: dict[str, JsonValue] = {"filter": {"collection_ids": ["billing"]}}
+        result = run(address, name, {**settings, **of_pipeline}, SCRIPTS[name], NodeFilter())
     else:
         result = run(address, name, settings, SCRIPTS[name], NodeFilter(collection_ids=("billing",)))
     state = result.state

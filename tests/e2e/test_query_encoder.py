@@ -41,9 +41,9 @@ def test_a_server_over_converted_models_loads_no_torch(data: Path) -> None:
 
 def test_two_servers_give_the_same_bytes_under_load(data: Path, tmp_path: Path) -> None:
     copy = copytree(data, tmp_path / "copy")
-    found: list[list[object]] = []
+    by_server: list[list[object]] = []
     for folder in (data, copy):
         with Server(folder) as server, GroundwireClient(server.address, timeout=60) as client:
-            found.append(answers(client))
-    assert found[0] == found[1]
-    assert found[0][: len(QUERIES)] * 4 == found[0]
+            by_server.append(answers(client))
+    assert by_server[0] == by_server[1]
+    assert by_server[0][: len(QUERIES)] * 4 == by_server[0]

@@ -56,10 +56,10 @@ def channels(
     with (
         whole.server("--embedder", model.name) as first,
         trimmed.server("--embedder", model.name) as second,
-        grpc.insecure_channel(first.address) as one,
-        grpc.insecure_channel(second.address) as other,
+        grpc.insecure_channel(first.address) as to_whole,
+        grpc.insecure_channel(second.address) as to_trimmed,
     ):
-        yield one, other
+        yield to_whole, to_trimmed
 
 
 def test_the_hidden_texts_are_such_as_an_encoder_would_be_turned_down_for(tmp_path: Path, model: "OwnModel") -> None:

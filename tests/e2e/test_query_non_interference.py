@@ -190,10 +190,10 @@ def stubs(whole_and_trimmed: tuple[Storage, Storage]) -> Iterator[tuple[query_pb
     with (
         whole.server("--embedder", "none", environment=environment) as first,
         trimmed.server("--embedder", "none", environment=environment) as second,
-        grpc.insecure_channel(first.address) as one,
-        grpc.insecure_channel(second.address) as other,
+        grpc.insecure_channel(first.address) as to_whole,
+        grpc.insecure_channel(second.address) as to_trimmed,
     ):
-        yield query_pb2_grpc.QueryServiceStub(one), query_pb2_grpc.QueryServiceStub(other)
+        yield query_pb2_grpc.QueryServiceStub(to_whole), query_pb2_grpc.QueryServiceStub(to_trimmed)
 
 
 def answer(stub: query_pb2_grpc.QueryServiceStub, request: query_pb2.QueryRequest) -> tuple[object, ...]:

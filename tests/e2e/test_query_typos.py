@@ -47,8 +47,11 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GroundwireClien
     tree = folder / "stdlib"
     shutil.copytree(sysconfig.get_path("stdlib"), tree, ignore=shutil.ignore_patterns(*LEFT_OUT))
     run_ok("index", tree, "-r", SCOPE.repository, "-b", SCOPE.branch, "--embedder", "none", "--data", folder / "data")
-    with Server(folder / "data", "--embedder", "none") as server, GroundwireClient(server.address, timeout=60) as one:
-        yield one
+    with (
+        Server(folder / "data", "--embedder", "none") as server,
+        GroundwireClient(server.address, timeout=60) as connected,
+    ):
+        yield connected
 
 
 def test_misspelt_names_are_found_among_the_first_three(client: GroundwireClient) -> None:
@@ -56,8 +59,8 @@ def test_misspelt_names_are_found_among_the_first_three(client: GroundwireClient
     for name in NAMES:
         for _ in range(4):
             misspelt = _misspelt(name, generator)
-            found = [match.symbol for match in client.query(SCOPE, misspelt, top_k=3).matches]
-            assert any(symbol == name or symbol.endswith(f".{name}") for symbol in found), (misspelt, found)
+            symbols = [match.symbol for match in client.query(SCOPE, misspelt, top_k=3).matches]
+            assert any(symbol == name or symbol.endswith(f".{name}") for symbol in symbols), (misspelt, symbols)
 
 
 def _misspelt(name: str, generator: random.Random) -> str:

@@ -48,7 +48,7 @@ class Asked:
 
 
 @pytest.fixture(scope="module")
-def asked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Asked]:
+def asking(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Asked]:
     from groundwire_ingest.embedding.own_model import OwnModel  # here, because it takes seconds to import
 
     folder = tmp_path_factory.mktemp("query-vectors")
@@ -62,22 +62,22 @@ def asked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Asked]:
         yield Asked(server, query_pb2_grpc.QueryServiceStub(channel))
 
 
-def test_who_holds_anything_else_finds_no_vector_of_what_another_asked(asked: Asked) -> None:
-    assert not asked.knew("a secret merger", ACME)
-    assert asked.knew("a secret merger", ACME)
-    assert [asked.knew("a secret merger", other) for other in OTHERS] == [False] * len(OTHERS)
+def test_who_holds_anything_else_finds_no_vector_of_what_another_asked(asking: Asked) -> None:
+    assert not asking.knew("a secret merger", ACME)
+    assert asking.knew("a secret merger", ACME)
+    assert [asking.knew("a secret merger", other) for other in OTHERS] == [False] * len(OTHERS)
 
 
-def test_who_fills_a_share_of_the_memory_drives_out_nobody_elses(asked: Asked) -> None:
-    asked.ask("an invoice", ACME)
+def test_who_fills_a_share_of_the_memory_drives_out_nobody_elses(asking: Asked) -> None:
+    asking.ask("an invoice", ACME)
     for number in range(MAX_VECTORS + 1):
-        asked.ask(f"filling {number}", OTHERS[0])
-    assert asked.knew("an invoice", ACME)
-    assert not asked.knew("filling 0", OTHERS[0])
+        asking.ask(f"filling {number}", OTHERS[0])
+    assert asking.knew("an invoice", ACME)
+    assert not asking.knew("filling 0", OTHERS[0])
 
 
-def test_what_is_answered_does_not_depend_on_what_was_remembered(asked: Asked) -> None:
-    answers = [asked.ask("who pays an invoice", access) for access in (ACME, ACME, OTHERS[0])]
+def test_what_is_answered_does_not_depend_on_what_was_remembered(asking: Asked) -> None:
+    answers = [asking.ask("who pays an invoice", access) for access in (ACME, ACME, OTHERS[0])]
     for answer in answers:
         for field in ("took_ms", "now"):
             answer.meta.ClearField(field)

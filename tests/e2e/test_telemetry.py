@@ -81,10 +81,10 @@ def search(server: Server, times: int) -> None:
 
 def search_until_both_workers_answered(server: Server) -> int:
     """How many searches it took: a client may be given the connection of the one before, which is not closed yet."""
-    for asked in range(1, 1_000):
+    for searches in range(1, 1_000):
         search(server, 1)
         if {line["worker"] for line in events(server, "call")} == {1, 2}:
-            return asked
+            return searches
     raise AssertionError("one worker answered all searches")
 
 
@@ -94,10 +94,10 @@ def calls(shown: Scrape) -> float:
 
 def test_whichever_worker_is_scraped_shows_the_sums_of_both(server: Server) -> None:
     before = calls(scrape(metrics_address(server)))
-    asked = search_until_both_workers_answered(server)
+    searches = search_until_both_workers_answered(server)
     shown = [scrape(metrics_address(server)) for _ in range(8)]
-    assert {calls(one) - before for one in shown} == {asked}
-    assert {one.value("groundwire_workers") for one in shown} == {2}
+    assert {calls(metrics) - before for metrics in shown} == {searches}
+    assert {metrics.value("groundwire_workers") for metrics in shown} == {2}
     assert shown[0].value("groundwire_visible_nodes_sum", method="SearchNodes") == 10 * calls(shown[0])
     stages = shown[0].labels("groundwire_stage_seconds_count", "stage")
     assert stages >= {"decode", "open", "retrieve", "bm25_code", "encode"}
@@ -121,16 +121,16 @@ def test_a_trace_leads_from_the_client_to_the_stages(server: Server, collector: 
     tracer = TracerProvider(shutdown_on_exit=False).get_tracer("tests")
     with tracer.start_as_current_span("question") as question, GroundwireClient(server.address) as client:
         client.query(SCOPE, "invoice")
-    own = question.get_span_context()
+    context = question.get_span_context()
     (query,) = collector.await_spans(QUERY, 1)
-    assert query.trace_id == own.trace_id.to_bytes(16, "big")
-    assert query.parent_span_id == own.span_id.to_bytes(8, "big")
+    assert query.trace_id == context.trace_id.to_bytes(16, "big")
+    assert query.parent_span_id == context.span_id.to_bytes(8, "big")
     spans = collector.spans()
     assert names_below(spans, query) >= {"queue", "decode", "open", "retrieve", "fusion", "context", "encode"}
     (retrieve,) = (span for span in spans if span.name == "retrieve")
     assert names_below(spans, retrieve) == {"bm25_code", "bm25_prose", "trigram"}
     (line,) = await_events(server, "call", 1, method=QUERY)
-    assert line["trace_id"] == f"{own.trace_id:032x}"
+    assert line["trace_id"] == f"{context.trace_id:032x}"
 
 
 def test_what_no_caller_traces_is_not_traced(server: Server, collector: Collector) -> None:
@@ -149,8 +149,8 @@ def test_nothing_that_was_asked_is_in_what_operators_see(server: Server, collect
     with tracer.start_as_current_span("question"), GroundwireClient(server.address) as client:
         client.search(SCOPE, "needle7f3a", search_type=SearchType.SEARCH_TYPE_BM25)
     collector.await_spans("groundwire.v1.RetrievalService/SearchNodes", 1)
-    told = [scrape(metrics_address(server)).text, "".join(server.log), *map(str, collector.spans())]
-    assert not [text for text in told if "needle7f3a" in text or "Invoice" in text]
+    seen_by_operators = [scrape(metrics_address(server)).text, "".join(server.log), *map(str, collector.spans())]
+    assert not [text for text in seen_by_operators if "needle7f3a" in text or "Invoice" in text]
 
 
 def test_a_taken_port_ends_the_server_before_it_answers(data: Path) -> None:

@@ -58,13 +58,13 @@ def test_a_text_query_is_served_without_what_builds(
     monkeypatch.delenv("PYTHONPATH", raising=False)
     monkeypatch.setenv("GROUNDWIRE_EXECUTABLE", str(environment / "groundwire"))
     with Server(data) as server, GroundwireClient(server.address, timeout=300) as client:
-        found = client.search(
+        response = client.search(
             IndexScope(repository="shop", branch="main"),
             "who pays bills",
             search_type=SearchType.SEARCH_TYPE_SEMANTIC,
             top_k=1,
         )
-    assert [hit.id for hit in found.hits] == ["shop::main::md::T1"]
+    assert [hit.id for hit in response.hits] == ["shop::main::md::T1"]
     command = [environment / "python", "-I", "-W", "error", programs.program("print_installed"), *BUILDING]
     assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "[]\n"
 

@@ -103,8 +103,8 @@ def server(data: Path) -> Iterator[Server]:
 def test_a_server_says_what_it_does_until_it_listens(server: Server, data: Path) -> None:
     steps = ["loading libraries", "loading models"]
     for number in (1, 2):
-        own = [line["event"] for line in map(json.loads, list(server.log)) if line.get("worker") == number]
-        assert own[:2] == steps
+        events_of_worker = [line["event"] for line in map(json.loads, list(server.log)) if line.get("worker") == number]
+        assert events_of_worker[:2] == steps
     with Server(data, "--embedder", "none") as alone:
         assert [json.loads(line)["event"] for line in list(alone.log)[:3]] == [*steps, "listening"]
         started = [*events(alone, "listening"), *events(server, "listening")]
@@ -165,8 +165,8 @@ def test_a_drain_loses_no_call_of_callers_that_heed_it(data: Path) -> None:
         assert server.process.wait(timeout=300) == 0
         await_ended(server)
     assert not [caller.interrupted for caller in callers if caller.interrupted]
-    asked = {request_id for caller in callers for request_id in caller.answers}
-    assert {line["request_id"]: line["code"] for line in events(server, "call")} == dict.fromkeys(asked, "OK")
+    request_ids = {request_id for caller in callers for request_id in caller.answers}
+    assert {line["request_id"]: line["code"] for line in events(server, "call")} == dict.fromkeys(request_ids, "OK")
     for event in ("draining", "stopped"):
         assert sorted(line.get("worker", 0) for line in events(server, event)) == [0, 1, 2]
 

@@ -66,8 +66,8 @@ Built = TypeVar("Built")
 
 def built_once(factory: pytest.TempPathFactory, name: str, build: Callable[[Path], Built]) -> Built:
     """What `build` makes of an empty folder; the processes of a test run share it, and the first makes it."""
-    own = factory.getbasetemp()
-    shared = own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
+    base = factory.getbasetemp()
+    shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
     made = shared / f"{name}.pickle"
     with (shared / f"{name}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -75,8 +75,8 @@ def built_once(factory: pytest.TempPathFactory, name: str, build: Callable[[Path
             folder = shared / name
             folder.mkdir()
             made.write_bytes(pickle.dumps(build(folder)))
-    found: Built = pickle.loads(made.read_bytes())
-    return found
+    built: Built = pickle.loads(made.read_bytes())
+    return built
 
 
 @pytest.fixture(scope="session")

@@ -82,13 +82,13 @@ def test_the_service_answers_with_evidence_and_problems(command: list[str], serv
     settings = {"Address": f"http://{server.address}", "Repository": "shop", "Branch": "main", "BudgetTokens": "200"}
     with service(command, tmp_path, **settings) as address:
         status, body = get(f"{address}/evidence", question="invoice")
-        found = json.loads(body)
+        evidence = json.loads(body)
         assert status == 200
-        assert sorted(text["symbol"] or text["text"] for text in found["texts"]) == [
+        assert sorted(text["symbol"] or text["text"] for text in evidence["texts"]) == [
             "Invoice.Create",
             "create table invoice",
         ]
-        assert found["index"] == "v1"
+        assert evidence["index"] == "v1"
         status, body = get(f"{address}/evidence", question="invoice", language="csharp", is_test="false")
         (text,) = json.loads(body)["texts"]
         assert (text["path"], text["startLine"], text["endLine"]) == ("src/Invoice.cs", 3, 5)

@@ -167,8 +167,8 @@ def test_required_options_are_named(client: ExampleClient) -> None:
 @pytest.mark.parametrize("option", ["--ca", "--cert", "--key", "--token-file"])
 def test_without_all_files_of_tls_nothing_is_called(client: ExampleClient, option: str) -> None:
     """An empty name, as of a variable that is not set, is no name of a file either."""
-    asked = ("--repository", "shop", "--branch", "main", "--query", "invoice")
-    done = client.run_with(*asked, option, "")
+    options = ("--repository", "shop", "--branch", "main", "--query", "invoice")
+    done = client.run_with(*options, option, "")
     assert (done.returncode, done.stdout) == (2, "")
     assert f"-{'cert' if option == '--ca' else 'ca'} is required" in done.stderr
 
@@ -176,8 +176,8 @@ def test_without_all_files_of_tls_nothing_is_called(client: ExampleClient, optio
 @pytest.mark.parametrize("call", ["actions", "evidence"])
 def test_a_server_as_it_starts_by_default_needs_no_options(client: ExampleClient, plain: Server, call: str) -> None:
     """No TLS, no token, and the search that the index has data for."""
-    asked = ("--server", plain.address, "--repository", "shop", "--branch", "main", "--query", "invoice")
-    done = client.run_with(*asked, "--call", call)
+    options = ("--server", plain.address, "--repository", "shop", "--branch", "main", "--query", "invoice")
+    done = client.run_with(*options, "--call", call)
     assert (done.returncode, done.stderr) == (0, "")
-    found = [json.loads(line) for line in done.stdout.splitlines()]
-    assert "shop::main::cs::Invoice" in [line["id"] for line in found if line["type"] == "text"]
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    assert "shop::main::cs::Invoice" in [line["id"] for line in lines if line["type"] == "text"]

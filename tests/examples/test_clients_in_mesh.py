@@ -44,12 +44,12 @@ def python_client(mesh: Mesh) -> Iterator[GroundwireClient]:
 
 
 def expected(python: GroundwireClient, budget_tokens: int) -> list[dict[str, object]]:
-    found = python.search(SCOPE, "invoice", search_type=SearchType.SEARCH_TYPE_BM25, top_k=5)
-    scope = pinned(SCOPE, found.index)
-    graph = python.expand(scope, ids(found), max_depth=1, max_nodes=50, edge_allowlist=["*"])
-    evidence = python.fetch(scope, ids(found), graph.nodes, budget_tokens=budget_tokens)
+    search = python.search(SCOPE, "invoice", search_type=SearchType.SEARCH_TYPE_BM25, top_k=5)
+    scope = pinned(SCOPE, search.index)
+    graph = python.expand(scope, ids(search), max_depth=1, max_nodes=50, edge_allowlist=["*"])
+    evidence = python.fetch(scope, ids(search), graph.nodes, budget_tokens=budget_tokens)
     lines: list[dict[str, object]] = []
-    for hit in found.hits:
+    for hit in search.hits:
         lines.append({"type": "hit", "rank": hit.rank, "score": hit.score, "id": hit.id})
     for edge in graph.edges:
         lines.append({"type": "edge", "from": edge.from_id, "to": edge.to_id, "edge_type": edge.edge_type})
@@ -57,7 +57,7 @@ def expected(python: GroundwireClient, budget_tokens: int) -> list[dict[str, obj
         where = {"path": text.location.path, "start_line": text.location.start_line}
         what = {"token_count": text.token_count, "text": text.text}
         lines.append({"type": "text", "id": text.id, "is_seed": text.is_seed, "depth": text.depth, **where, **what})
-    lines.append({"type": "done", "index": found.index, "used_tokens": evidence.used_tokens})
+    lines.append({"type": "done", "index": search.index, "used_tokens": evidence.used_tokens})
     return lines
 
 
@@ -110,9 +110,9 @@ def test_gathered_evidence_has_access_filter_and_phrasings(
     outcome = client.run(address(mesh), mesh.identities.caller, *options, *budget)
     assert (outcome.exit_code, outcome.notices) == (0, "")
     assert outcome.lines == expected
-    told = {line.get("id") for line in outcome.lines}
-    assert TAGGED in told
-    assert OTHER_LANGUAGE not in told
+    returned_ids = {line.get("id") for line in outcome.lines}
+    assert TAGGED in returned_ids
+    assert OTHER_LANGUAGE not in returned_ids
 
 
 def test_without_tags_only_public_nodes_are_told(client: ExampleClient, mesh: Mesh) -> None:

@@ -63,9 +63,9 @@ def checks(dotnet: Dotnet, tmp_path_factory: pytest.TempPathFactory) -> Sequence
     return dotnet.program(tmp_path_factory.mktemp("checks") / "checks.dll", [STAND_INS / "programs" / "Checks.cs"])
 
 
-def lines_of(command: Sequence[str | Path], asked: str = "") -> list[str]:
+def lines_of(command: Sequence[str | Path], lines: str = "") -> list[str]:
     done = subprocess.run(
-        command, input=asked, capture_output=True, text=True, encoding="utf-8", env=INVARIANT, timeout=300, check=True
+        command, input=lines, capture_output=True, text=True, encoding="utf-8", env=INVARIANT, timeout=300, check=True
     )
     return done.stdout.splitlines()
 
@@ -78,8 +78,8 @@ def in_python(raw: Mapping[str, object], context: Mapping[str, object]) -> NodeF
 
 
 def test_filters_are_those_of_the_python_client(checks: Sequence[str | Path]) -> None:
-    asked = "".join(json.dumps(case) + "\n" for case in CASES)
-    outcomes = lines_of([*checks, "filters"], asked)
+    cases = "".join(json.dumps(case) + "\n" for case in CASES)
+    outcomes = lines_of([*checks, "filters"], cases)
     made = [None if line.startswith("refused: ") else Parse(line, NodeFilter()) for line in outcomes]
     assert made == [in_python(*case) for case in CASES]
     for line, (raw, context) in zip(outcomes, CASES, strict=True):
@@ -89,7 +89,7 @@ def test_filters_are_those_of_the_python_client(checks: Sequence[str | Path]) ->
 
 
 def test_evidence_is_one_call_and_cites_passages(checks: Sequence[str | Path]) -> None:
-    request, told = (json.loads(line) for line in lines_of([*checks, "evidence"]))
+    request, evidence = (json.loads(line) for line in lines_of([*checks, "evidence"]))
     assert request == {
         "scope": {"repository": "shop", "branch": "main"},
         "filter": {"languages": ["csharp"]},
@@ -99,7 +99,7 @@ def test_evidence_is_one_call_and_cites_passages(checks: Sequence[str | Path]) -
         "shownIds": ["z"],
         "budgetTokens": 300,
     }
-    first, second = told["Texts"]
+    first, second = evidence["Texts"]
     assert (first["Id"], first["Number"], first["Citation"], first["Symbol"]) == ("a", 2, "a.cs:3-9", "A.f")
     assert (first["Path"], first["StartLine"], first["EndLine"], first["Kind"]) == ("a.cs", 3, 9, "cs")
     assert first["Parts"] == [{"StartLine": 3, "Text": "A"}, {"StartLine": 9, "Text": "}"}]
@@ -107,22 +107,22 @@ def test_evidence_is_one_call_and_cites_passages(checks: Sequence[str | Path]) -
     assert (first["IsMatch"], first["Score"]) == (True, 2)
     assert (second["Text"], second["Path"], second["StartLine"]) == ("B", "", 0)
     assert (second["IsMatch"], second["Score"]) == (False, 0)
-    (named,) = told["Named"]
+    (named,) = evidence["Named"]
     assert (named["Id"], named["Number"], named["Symbol"]) == ("z", 1, "Tax > Rates")
     assert (named["Citation"], named["NodeTokenCount"]) == ("c.md:3-9", 5000)
-    assert (told["Citations"], told["Ids"]) == (["a.cs:3-9", "b"], ["a", "b"])
-    assert (told["UsedTokens"], told["Index"], told["Scopes"]) == (50, "v1", [])
-    assert (told["Rendered"], told["Weak"]) == ("[2] a.cs:3-9 A.f\n...", "no passage has the word vat")
-    assert told["Phrasings"] == ["tax rate", "GetRate VatRate", "value added tax"]
+    assert (evidence["Citations"], evidence["Ids"]) == (["a.cs:3-9", "b"], ["a", "b"])
+    assert (evidence["UsedTokens"], evidence["Index"], evidence["Scopes"]) == (50, "v1", [])
+    assert (evidence["Rendered"], evidence["Weak"]) == ("[2] a.cs:3-9 A.f\n...", "no passage has the word vat")
+    assert evidence["Phrasings"] == ["tax rate", "GetRate VatRate", "value added tax"]
 
 
 def test_evidence_of_several_scopes_says_where_each_passage_is(checks: Sequence[str | Path]) -> None:
-    request, told = (json.loads(line) for line in lines_of([*checks, "scopes"]))
+    request, evidence = (json.loads(line) for line in lines_of([*checks, "scopes"]))
     assert "scope" not in request
     assert request["scopes"] == [{"repository": "shop", "branch": "main"}, {"repository": "team-*", "branch": "*"}]
-    assert [(text["Id"], text["Scope"]["Repository"]) for text in told["Texts"]] == [("a", "shop"), ("b", "team-b")]
-    assert [scope["ActiveIndex"] for scope in told["Scopes"]] == ["v1", "v2"]
-    assert told["Index"] == ""
+    assert [(text["Id"], text["Scope"]["Repository"]) for text in evidence["Texts"]] == [("a", "shop"), ("b", "team-b")]
+    assert [scope["ActiveIndex"] for scope in evidence["Scopes"]] == ["v1", "v2"]
+    assert evidence["Index"] == ""
 
 
 def test_a_kind_that_the_index_does_not_have_is_logged(checks: Sequence[str | Path]) -> None:

@@ -78,5 +78,5 @@ def test_what_is_not_in_the_contract_does_not_compile(dotnet: Dotnet, tmp_path: 
     diagnostics = dotnet.compile(dotnet.plan(tmp_path / "client.dll", [*others, broken]))
     assert all(diagnostic.startswith(str(broken)) for diagnostic in diagnostics)
     # One mistake may make the compiler complain of what follows from it.
-    found = {re.sub(r".*: error (CS\d+): .*", r"\1", diagnostic) for diagnostic in diagnostics}
-    assert found >= {error for _, _, error in MISTAKES}
+    errors = {re.sub(r".*: error (CS\d+): .*", r"\1", diagnostic) for diagnostic in diagnostics}
+    assert errors >= {error for _, _, error in MISTAKES}

@@ -84,9 +84,9 @@ def executed() -> dict[str, NotebookNode]:
 
 def output(cell: NotebookNode, kind: str) -> NotebookNode:
     """The output of this type, of which there is one; matplotlib may write to stderr besides."""
-    found: NotebookNode
-    (found,) = [one for one in cell.outputs if one.output_type == kind and one.get("name") != "stderr"]
-    return found
+    of_kind: NotebookNode
+    (of_kind,) = [part for part in cell.outputs if part.output_type == kind and part.get("name") != "stderr"]
+    return of_kind
 
 
 def printed(cell: NotebookNode) -> str:

@@ -52,12 +52,12 @@ def text_decoded(body: bytes) -> bytes:
 
 def frames(body: bytes) -> dict[int, bytes]:
     """The frames of a gRPC-Web body, by their flags."""
-    found: dict[int, bytes] = {}
+    by_flags: dict[int, bytes] = {}
     while body:
         size = int.from_bytes(body[1:5], "big")
-        found[body[0]] = body[5 : 5 + size]
+        by_flags[body[0]] = body[5 : 5 + size]
         body = body[5 + size :]
-    return found
+    return by_flags
 
 
 def search(channel: grpc.Channel, request: retrieval_pb2.SearchNodesRequest = REQUEST, **options: object) -> bytes:
@@ -111,10 +111,10 @@ def test_grpc_web_answers_in_one_body(post: "Post", expected: bytes, content_typ
     sent = frame(REQUEST.SerializeToString())
     answer = post(SEARCH, base64.b64encode(sent) if text else sent, content_type, accept=content_type)
     assert answer.status == 200
-    found = frames(text_decoded(answer.body) if text else answer.body)
-    response = retrieval_pb2.SearchNodesResponse.FromString(found[0])
+    by_flags = frames(text_decoded(answer.body) if text else answer.body)
+    response = retrieval_pb2.SearchNodesResponse.FromString(by_flags[0])
     assert response.SerializeToString(deterministic=True) == expected
-    assert b"grpc-status:0" in found[TRAILERS]
+    assert b"grpc-status:0" in by_flags[TRAILERS]
 
 
 def test_grpc_web_tells_errors(post: "Post") -> None:
@@ -136,8 +136,8 @@ def test_json_answers_the_same(post: "Post", expected: bytes) -> None:
 def test_every_service_answers_json(post: "Post") -> None:
     listed = post("/groundwire.v1.IndexService/ListIndexes", "{}")
     assert [index["version"] for index in listed.json["indexes"]] == ["v1", "v2"]
-    asked = {"scope": AS_JSON["scope"], "query": "invoice", "hybrid": {"topK": 1}}
-    queried = post("/groundwire.v1.QueryService/Query", json.dumps(asked))
+    request = {"scope": AS_JSON["scope"], "query": "invoice", "hybrid": {"topK": 1}}
+    queried = post("/groundwire.v1.QueryService/Query", json.dumps(request))
     assert queried.status == 200
     assert [match["rank"] for match in queried.json["matches"]] == [1]
 

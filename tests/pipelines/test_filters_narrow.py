@@ -19,6 +19,9 @@ from groundwire_client import (
     node_filter,
 )
 from groundwire_pipelines import DefinitionError, Pipeline, PipelineResult
+from groundwire_pipelines.action_definition import Action
+from groundwire_pipelines.action_parts.evidence_text import evidence_or_reason
+from groundwire_pipelines.action_parts.query_settings import QuerySettings
 from groundwire_pipelines.actions import (
     expand_dependency_tree,
     fetch_node_texts,
@@ -27,9 +30,6 @@ from groundwire_pipelines.actions import (
     query,
     search_nodes,
 )
-from groundwire_pipelines.actions.definition import Action
-from groundwire_pipelines.actions.evidence import evidence_or_reason
-from groundwire_pipelines.actions.query_settings import QuerySettings
 from groundwire_pipelines.filter_keys import FilterKeys
 from groundwire_pipelines.parsing.filters import filters_in_words, merged, why_none_passes
 from groundwire_pipelines.state import SearchReport

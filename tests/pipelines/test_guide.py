@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from groundwire_pipelines.definition.loading import load_pipeline
+from groundwire_pipelines.loading import load_pipeline
 
 GUIDE = (Path(__file__).parents[2] / "docs" / "pipelines.md").read_text(encoding="utf-8")
 

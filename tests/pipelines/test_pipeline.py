@@ -11,12 +11,12 @@ import pytest
 from groundwire.tokens import TokenCounter
 from groundwire.v1 import evidence_pb2, scope_pb2
 from groundwire_client import AccessContext, AsyncGroundwireClient, NodeFilter
-from groundwire_pipelines.engine.trace import RunEnded, RunStarted, TraceEvent, event_as_json
 from groundwire_pipelines.errors import DefinitionError, StepError
 from groundwire_pipelines.models.endpoint import ModelEndpoint
 from groundwire_pipelines.models.openai_model import OpenAIModel
 from groundwire_pipelines.pipeline import Pipeline, PipelineResult, _span_sinks
 from groundwire_pipelines.runtime import ModelAnswer, ModelRequest
+from groundwire_pipelines.trace.events import RunEnded, RunStarted, TraceEvent, event_as_json
 from support.openai_server import scripted_server
 from support.retrieval_server import WorldServer, serving
 
@@ -291,6 +291,6 @@ def test_two_pipelines_at_the_same_time_share_nothing(folder: Path, address: str
 
 
 def test_without_opentelemetry_a_run_makes_no_spans(monkeypatch: pytest.MonkeyPatch, address: str) -> None:
-    monkeypatch.setitem(sys.modules, "groundwire_pipelines.engine.telemetry", None)
+    monkeypatch.setitem(sys.modules, "groundwire_pipelines.trace.spans", None)
     assert _span_sinks() == ()
     assert Pipeline.load("evidence").run("tax", server=address, repository="shop", branch="main").answer

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from groundwire_pipelines.engine.trace import JsonLinesSink
 from groundwire_pipelines.errors import PipelineError
 from groundwire_pipelines.history.sqlite import SqliteHistory
 from groundwire_pipelines.runtime import Turn
+from groundwire_pipelines.trace.trace_file import JsonLinesSink
 
 
 @pytest.fixture(autouse=True)

@@ -2,8 +2,8 @@
 
 import sys
 
-from groundwire_pipelines.definition.loading import load_pipeline
 from groundwire_pipelines.errors import DefinitionError
+from groundwire_pipelines.loading import load_pipeline
 
 print(load_pipeline("evidence"))
 try:

@@ -22,6 +22,6 @@ for exact_rows in (0, 3_000):
     limits = semantic.PathLimits(0, exact_rows, semantic.MEASURED.bands)
     for query in rng.integers(-99, 100, (20, 384)) / 1_120:
         unit, allowed = query / np.sqrt(np.square(query).sum()), rng.random(3_000) < 0.5
-        found = semantic.rank_by_similarity(table, unit, allowed, 50, limits)
-        digest.update(found.hits.rows.tobytes() + found.hits.scores.tobytes())
+        ranking = semantic.rank_by_similarity(table, unit, allowed, 50, limits)
+        digest.update(ranking.hits.rows.tobytes() + ranking.hits.scores.tobytes())
 print(faiss.SIMDConfig.get_level_name(), digest.hexdigest())

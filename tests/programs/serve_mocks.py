@@ -31,10 +31,10 @@ def await_release() -> None:
 
 
 async def search(request: SearchRequest, call: Call) -> SearchResult:
-    return await call.compute(lambda: found(request, call.checkpoint))
+    return await call.compute(lambda: result_of(request, call.checkpoint))
 
 
-def found(request: SearchRequest, checkpoint: Checkpoint) -> SearchResult:
+def result_of(request: SearchRequest, checkpoint: Checkpoint) -> SearchResult:
     if request.query == "defect":
         raise ZeroDivisionError("broken")
     print("searching", flush=True)

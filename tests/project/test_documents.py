@@ -108,9 +108,9 @@ def test_the_index_of_decisions_has_every_page_with_its_title_and_status() -> No
     rows = []
     for page in sorted(DECISIONS.glob("0*.md")):
         text = page.read_text(encoding="utf-8")
-        found = re.match(r"# (\d+)\. (.+)\n\nStatus: (.+?)\n\n", text, re.DOTALL)
-        assert found is not None, f"{page.name}: must begin with its number, title and status"
-        number, title, status = (" ".join(part.split()) for part in found.groups())
+        head = re.match(r"# (\d+)\. (.+)\n\nStatus: (.+?)\n\n", text, re.DOTALL)
+        assert head is not None, f"{page.name}: must begin with its number, title and status"
+        number, title, status = (" ".join(part.split()) for part in head.groups())
         assert re.fullmatch(r"(?:accepted|superseded by \[\d+\]\S+)(?:; (?:supersedes|amends|amended by) .+)*", status)
         rows.append(f"- [{number}. {title}]({page.name})" + status.removeprefix("accepted"))
     index = (DECISIONS / "README.md").read_text(encoding="utf-8").replace("\n  ", " ")

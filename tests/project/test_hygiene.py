@@ -27,24 +27,24 @@ POINTER = re.compile('""' + r'"See `[\w.]+`\.?"""')
     "unwanted", [MACHINE_PATH, ABSENT_DOCUMENT, POINTER], ids=["path of a machine", "absent document", "pointer"]
 )
 def test_no_file_names_what_its_readers_do_not_have(unwanted: re.Pattern[str]) -> None:
-    found = [
+    unwanted_lines = [
         f"{path}:{number}: {line.strip()}"
         for path, text in _texts()
         for number, line in enumerate(text.splitlines(), start=1)
         if unwanted.search(line)
     ]
-    assert not found
+    assert not unwanted_lines
 
 
 def test_each_entry_of_a_docstring_section_has_a_line_of_its_own() -> None:
-    found = [
+    crowded = [
         f"{path}: {section[0]}"
         for path, text in _texts()
         if path.suffix == ".py"
         for section in SECTION.finditer(text)
         if not _is_a_list(section)
     ]
-    assert not found
+    assert not crowded
 
 
 @pytest.mark.parametrize(
@@ -59,9 +59,9 @@ def test_each_entry_of_a_docstring_section_has_a_line_of_its_own() -> None:
     ],
 )
 def test_a_section_whose_entries_share_a_line_is_found(section: str) -> None:
-    found = SECTION.search(section)
-    assert found is not None
-    assert not _is_a_list(found)
+    match = SECTION.search(section)
+    assert match is not None
+    assert not _is_a_list(match)
 
 
 def _is_a_list(section: re.Match[str]) -> bool:

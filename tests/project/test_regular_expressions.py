@@ -45,26 +45,28 @@ def compiled() -> tuple[list[str], list[Compiled]]:
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join((str(ROOT / "tests"), *sys.path))}
     program = [sys.executable, "-m", "support.compiled_patterns"]
     printed = json.loads(subprocess.run(program, env=environment, stdout=subprocess.PIPE, check=True).stdout)
-    found = [
+    while_running = [
         Compiled(path, line, re.compile(text.encode("latin-1") if is_bytes else text, flags))
         for path, line, text, is_bytes, flags in printed["compiled"]
     ]
-    return printed["folders"], found + [one for path in _files(printed["folders"]) for one in _written_in_calls(path)]
+    return printed["folders"], while_running + [
+        expression for path in _files(printed["folders"]) for expression in _written_in_calls(path)
+    ]
 
 
 @pytest.mark.slow
 def test_regular_expressions_take_linear_time(compiled: tuple[list[str], list[Compiled]]) -> None:
-    found = [
-        f"{one}\n    {text}"
-        for one in compiled[1]
-        for everywhere, to_end in sorted(_uses(one))
-        if (text := attack(one.pattern, everywhere=everywhere, to_end=to_end))
+    attacks = [
+        f"{expression}\n    {text}"
+        for expression in compiled[1]
+        for everywhere, to_end in sorted(_uses(expression))
+        if (text := attack(expression.pattern, everywhere=everywhere, to_end=to_end))
     ]
-    assert not found, "\n".join(found)
+    assert not attacks, "\n".join(attacks)
 
 
 def test_every_regular_expression_is_found(compiled: tuple[list[str], list[Compiled]]) -> None:
-    places = {(one.path, one.line) for one in compiled[1]}
+    places = {(expression.path, expression.line) for expression in compiled[1]}
     missing = [
         f"{path}:{call.lineno}"
         for path in _files(compiled[0])
@@ -102,13 +104,13 @@ def test_what_takes_linear_time_passes(pattern: str) -> None:
     assert attack(re.compile(pattern), everywhere=True, to_end=False) is None
 
 
-def _uses(one: Compiled) -> set[tuple[bool, bool]]:
+def _uses(expression: Compiled) -> set[tuple[bool, bool]]:
     """Whether it is searched for or read at one place, and whether that must reach the end.
 
     A place that is given as an argument is one place: what reads on from there is the module's matter.
     """
-    nodes = list(ast.walk(_tree(one.path)))
-    name = next((name for line, name in _named(one.path) if line == one.line), "")
+    nodes = list(ast.walk(_tree(expression.path)))
+    name = next((name for line, name in _named(expression.path) if line == expression.line), "")
     if name and not name.startswith("_"):
         return ANY_USE  # other modules use it as well
     used = [node for node in nodes if isinstance(node, ast.Attribute) and node.attr in FUNCTIONS]
@@ -116,7 +118,7 @@ def _uses(one: Compiled) -> set[tuple[bool, bool]]:
     receivers = {id(node.value) for node in nodes if isinstance(node, ast.Attribute)}
     if not name or any(_is_read(node, name) and id(node) not in receivers for node in nodes):
         # It is an attribute, an item or an argument, and used by another name.
-        others = {"re", *(name for _, name in _named(one.path))}
+        others = {"re", *(name for _, name in _named(expression.path))}
         functions |= {node.attr for node in used if ast.unparse(node.value) not in others}
     return {(function in SEARCHES, READ_AT_ONE_PLACE.get(function, False)) for function in functions} or ANY_USE
 
@@ -142,12 +144,12 @@ def _named(path: str) -> list[tuple[int, str]]:
 @cache
 def _calls(path: str) -> list[ast.Call]:
     """Calls of functions of `re` that compile an expression."""
-    found = []
+    calls = []
     for node in ast.walk(_tree(path)):
         match node:
             case ast.Call(func=ast.Attribute(value=ast.Name(id="re"), attr=name)) if name in COMPILING:
-                found.append(node)
-    return found
+                calls.append(node)
+    return calls
 
 
 def _written_in_calls(path: str) -> Iterator[Compiled]:

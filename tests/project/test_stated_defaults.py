@@ -41,9 +41,9 @@ def comment_of(name: str) -> str:
     message, field = name.split(".")
     proto = (ROOT / "protos" / "groundwire" / "v1" / "query.proto").read_text(encoding="utf-8")
     body = proto.partition(f"message {message} {{")[2].partition("\n}")[0]
-    found = re.search(rf"((?:  //[^\n]*\n)+)  (?:optional )?\w+ {field} = ", body)
-    assert found is not None
-    return " ".join(line.strip(" /") for line in found[1].splitlines())
+    match = re.search(rf"((?:  //[^\n]*\n)+)  (?:optional )?\w+ {field} = ", body)
+    assert match is not None
+    return " ".join(line.strip(" /") for line in match[1].splitlines())
 
 
 @pytest.mark.parametrize(("name", "stated"), (CONFIGURED | RANKING).items())

@@ -60,7 +60,7 @@ def shell(folder: Path, port: int) -> Iterator["subprocess.Popen[str]"]:
         process.communicate("kill $(jobs -p)\n")
 
 
-def told(shell: "subprocess.Popen[str]", command: str) -> str:
+def output_of(shell: "subprocess.Popen[str]", command: str) -> str:
     """What a command prints; one that fails is an error."""
     assert shell.stdin is not None
     assert shell.stdout is not None
@@ -100,10 +100,10 @@ def check_commands(shell: "subprocess.Popen[str]", block: str) -> None:
     for command, shown in commands(block):
         # The environment and its packages are those of the test run.
         if not command.startswith(("python3 -m venv", "pip install")):
-            printed = told(shell, command)
+            printed = output_of(shell, command)
             assert not shown or is_shown(printed, shown), f"{command} prints:\n{printed}"
         if command.startswith("groundwire serve"):
-            told(shell, "until grep --quiet --no-messages listening serve.log; do sleep 0.1; done")
+            output_of(shell, "until grep --quiet --no-messages listening serve.log; do sleep 0.1; done")
 
 
 def test_the_tutorial(folder: Path, shell: "subprocess.Popen[str]", port: int) -> None:
@@ -115,7 +115,7 @@ def test_the_tutorial(folder: Path, shell: "subprocess.Popen[str]", port: int) -
         elif language == "console":
             check_commands(shell, block)
         if title == ".mcp.json":
-            assert "def get_signing_serializer" in asyncio.run(asked(json.loads(block), folder))
+            assert "def get_signing_serializer" in asyncio.run(agent_answer(json.loads(block), folder))
 
 
 def test_the_first_screen_of_the_readme(folder: Path, shell: "subprocess.Popen[str]", port: int) -> None:
@@ -123,10 +123,10 @@ def test_the_first_screen_of_the_readme(folder: Path, shell: "subprocess.Popen[s
     (_, _, first), (_, _, python), *_ = blocks("README.md", port)
     check_commands(shell, first)
     shown = "\n".join(line.removeprefix("# ") for line in python.splitlines() if line.startswith("# "))
-    assert shown == told(shell, f"python -c {shlex.quote(python)}").strip()
+    assert shown == output_of(shell, f"python -c {shlex.quote(python)}").strip()
 
 
-async def asked(configuration: dict[str, dict[str, dict[str, object]]], folder: Path) -> str:
+async def agent_answer(configuration: dict[str, dict[str, dict[str, object]]], folder: Path) -> str:
     """What an agent of this configuration gets for a question."""
     server = StdioServerParameters.model_validate(configuration["mcpServers"]["groundwire"])
     server.cwd, server.env = folder, {**os.environ, "PATH": os.pathsep.join((str(BIN), os.environ["PATH"]))}

@@ -26,8 +26,8 @@ ELSEWHERE = frozenset({"docs/index.md", "docs/pipelines-actions.md"})
 def blocks() -> Iterator[tuple[str, str]]:
     for document in documents():
         name = str(document.relative_to(ROOT))
-        for place, found in enumerate(BLOCK.finditer(document.read_text(encoding="utf-8")), start=1):
-            yield f"{name}#{place}", found[1]
+        for place, block in enumerate(BLOCK.finditer(document.read_text(encoding="utf-8")), start=1):
+            yield f"{name}#{place}", block[1]
 
 
 def reader_of(content: object) -> Callable[[Path], object] | None:

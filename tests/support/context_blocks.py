@@ -5,7 +5,7 @@ from typing import Any
 
 from groundwire.tokens import TokenCounter
 from groundwire_client import NodeText, SourceLocation
-from groundwire_pipelines.actions.definition import Outcome
+from groundwire_pipelines.action_definition import Outcome
 from groundwire_pipelines.actions.render_context_blocks import ACTION
 from groundwire_pipelines.state import PipelineState
 from support.retrieval import FakeRetrieval, make_runtime, run_action

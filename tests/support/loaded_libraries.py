@@ -11,7 +11,7 @@ os.environ["PYTHON_DOTENV_DISABLED"] = "1"  # pymilvus would read a `.env` into 
 for module in (
     "groundwire_ingest.build.build",
     "groundwire_ingest.recognise",
-    "groundwire_ingest.scip.indexes",
+    "groundwire_ingest.tree.scip.indexes",
     "groundwire_ingest.tree.source",
     "groundwire_mcp.serving",
     "groundwire_cli.command_line",

@@ -13,14 +13,14 @@ from pydantic import JsonValue
 
 from groundwire.tokens import TokenCounter
 from groundwire_client import AsyncGroundwireClient
-from groundwire_pipelines.definition.loading import load_pipeline
-from groundwire_pipelines.engine.trace import TraceEvent, event_as_json
 from groundwire_pipelines.errors import PipelineError
 from groundwire_pipelines.history.sqlite import SqliteHistory
+from groundwire_pipelines.loading import load_pipeline
 from groundwire_pipelines.models.endpoint import ModelEndpoint
 from groundwire_pipelines.models.openai_model import OpenAIModel
 from groundwire_pipelines.pipeline import Pipeline, PipelineResult, RunOptions
 from groundwire_pipelines.runtime import Turn
+from groundwire_pipelines.trace.events import TraceEvent, event_as_json
 from support.gathered import gathered, passage
 from support.openai_server import Reply, scripted_server
 from support.retrieval import FakeRetrieval, depends

@@ -39,7 +39,7 @@ class RerankService:
 
     url: str
     answer: Callable[[Asked], Reply]
-    asked: list[Asked] = field(default_factory=list[Asked])
+    requests: list[Asked] = field(default_factory=list[Asked])
     left: threading.Event = field(default_factory=threading.Event)
     over: threading.Event = field(default_factory=threading.Event)
 
@@ -73,7 +73,7 @@ def rerank_service(
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             request = Asked(self.path, dict(self.headers), body, self.client_address[1])
-            service.asked.append(request)
+            service.requests.append(request)
             try:
                 _send(self, service.answer(request), service.over)
             except (BrokenPipeError, ConnectionResetError, ssl.SSLError):

@@ -37,9 +37,9 @@ from groundwire_client import (
     SourceLocation,
 )
 from groundwire_client._evidence import evidence_of
-from groundwire_pipelines.actions.definition import Action, Outcome
+from groundwire_pipelines.action_definition import Action, Outcome
 from groundwire_pipelines.definition.file_models import StepDefinition
-from groundwire_pipelines.definition.model import PipelineDefinition
+from groundwire_pipelines.definition.pipeline_definition import PipelineDefinition
 from groundwire_pipelines.engine.binding import BoundStep, bind
 from groundwire_pipelines.evidence_nodes import EvidenceNode, ShownText
 from groundwire_pipelines.prompts import PromptFolders
@@ -161,9 +161,9 @@ def found(*ids: str, index: str = INDEX) -> SearchNodesResponse:
     return SearchNodesResponse(hits=hits, index=index, exact=True)
 
 
-def reached(node_id: str, depth: int = 0, parent: str = "", **told: Any) -> ReachedNode:
+def reached(node_id: str, depth: int = 0, parent: str = "", **fields: Any) -> ReachedNode:
     """A node of a walk."""
-    return ReachedNode(id=node_id, depth=depth, parent_id=parent, **told)
+    return ReachedNode(id=node_id, depth=depth, parent_id=parent, **fields)
 
 
 def depends(from_id: str, to_id: str, edge_type: str = "Calls", confidence: float = 1.0, line: int = 0) -> GraphEdge:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from groundwire_ingest.records import SkippedFile, SourceEdge
-from groundwire_ingest.scip import scip_pb2
+from groundwire_ingest.tree.scip import scip_pb2
 from groundwire_ingest.tree.source import TreeSource
 
 UTF8 = scip_pb2.PositionEncoding.UTF8CodeUnitOffsetFromLineStart

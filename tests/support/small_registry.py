@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
-from groundwire_pipelines.actions.definition import Action, Outcome, StepSettings
+from groundwire_pipelines.action_definition import Action, Outcome, StepSettings
 from groundwire_pipelines.runtime import Runtime
 from groundwire_pipelines.state import PipelineState
 

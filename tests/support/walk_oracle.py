@@ -135,7 +135,7 @@ def oracle_edges(graph: Graph, walk: Walk, nodes: list[Reached]) -> list[TypedEd
     return edges
 
 
-def told(id_: str, depth: int, parent: str, is_test: bool = False) -> ExpandedNode:
+def expanded_node(id_: str, depth: int, parent: str, is_test: bool = False) -> ExpandedNode:
     """A node as a walk tells it, with its symbol and place."""
     return ExpandedNode(id_, depth, parent, id_, Location(f"src/{id_}.cs", 1, 2, content_hash("")), is_test)
 
@@ -146,7 +146,7 @@ def expected(graph: Graph, walk: Walk) -> Expansion:
         return Expansion((), (), (), ExpandReason.NO_SEEDS, "v1")
     return Expansion(
         seed_ids=tuple(node.id for node in nodes if node.depth == 0),
-        nodes=tuple(told(node.id, node.depth, node.parent, node.id in graph.tests) for node in nodes),
+        nodes=tuple(expanded_node(node.id, node.depth, node.parent, node.id in graph.tests) for node in nodes),
         edges=tuple(graph.edge(edge) for edge in oracle_edges(graph, walk, nodes)),
         reason=oracle_reason(graph, walk, nodes, truncated=truncated),
         index="v1",

@@ -5,12 +5,12 @@ from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, JsonValue, model_validator
 
-from groundwire_pipelines.actions.definition import Action, DataFlow, Outcome
-from groundwire_pipelines.actions.model_calls import ModelSettings, ask, request_of
-from groundwire_pipelines.actions.prompt_values import BUILT_IN_VARIABLES, Variables, fields_read, prompt_values
-from groundwire_pipelines.actions.query_input import BUILT_IN_SOURCES
-from groundwire_pipelines.actions.rules import broken
-from groundwire_pipelines.parsing.structured import read_structured, schema_problem
+from groundwire_pipelines.action_definition import Action, DataFlow, Outcome
+from groundwire_pipelines.action_parts.ask_model import ModelSettings, ask, request_of
+from groundwire_pipelines.action_parts.key_rules import broken
+from groundwire_pipelines.action_parts.prompt_values import BUILT_IN_VARIABLES, Variables, fields_read, prompt_values
+from groundwire_pipelines.action_parts.query_input import BUILT_IN_SOURCES
+from groundwire_pipelines.parsing.json_answer import read_structured, schema_problem
 from groundwire_pipelines.runtime import AnsweredCall, Message, ResponseSchema, Runtime
 from groundwire_pipelines.state import PipelineState
 

@@ -1,8 +1,8 @@
 """`check_context_budget`: whether the evidence fits an answer's prompt."""
 
-from groundwire_pipelines.actions.definition import Action, DataFlow, Outcome, StepSettings
-from groundwire_pipelines.actions.evidence import evidence_text
-from groundwire_pipelines.actions.text_budget import max_context_tokens
+from groundwire_pipelines.action_definition import Action, DataFlow, Outcome, StepSettings
+from groundwire_pipelines.action_parts.evidence_text import evidence_text
+from groundwire_pipelines.action_parts.text_budget import max_context_tokens
 from groundwire_pipelines.runtime import Runtime
 from groundwire_pipelines.state import PipelineState
 

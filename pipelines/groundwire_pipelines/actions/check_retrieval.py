@@ -5,8 +5,8 @@ from typing import Annotated
 
 from pydantic import Field
 
-from groundwire_pipelines.actions.definition import Action, DataFlow, Outcome, StepSettings
-from groundwire_pipelines.actions.evidence import reason_in_brief
+from groundwire_pipelines.action_definition import Action, DataFlow, Outcome, StepSettings
+from groundwire_pipelines.action_parts.evidence_text import reason_in_brief
 from groundwire_pipelines.errors import StepError
 from groundwire_pipelines.runtime import Runtime
 from groundwire_pipelines.state import PipelineState, SearchReport

@@ -4,8 +4,8 @@ import asyncio
 from collections.abc import Sequence
 
 from groundwire_client import GetIndexResponse, IndexScope, is_of
-from groundwire_pipelines.actions.definition import Action, DataFlow, Outcome, StepSettings
-from groundwire_pipelines.actions.scope import pin, scopes_of, sending
+from groundwire_pipelines.action_definition import Action, DataFlow, Outcome, StepSettings
+from groundwire_pipelines.action_parts.scope import pin, scopes_of, sending
 from groundwire_pipelines.runtime import Runtime
 from groundwire_pipelines.state import PipelineState
 

@@ -5,9 +5,9 @@ from typing import Annotated
 from pydantic import AfterValidator, Field
 
 from groundwire_client import EdgeDirection, ExpandDebug, ExpandDependencyTreeResponse, choices
-from groundwire_pipelines.actions.definition import Action, DataFlow, Outcome, StepSettings
-from groundwire_pipelines.actions.rules import OneOf
-from groundwire_pipelines.actions.scope import narrowed, pin, scopes_of, sending
+from groundwire_pipelines.action_definition import Action, DataFlow, Outcome, StepSettings
+from groundwire_pipelines.action_parts.key_rules import OneOf
+from groundwire_pipelines.action_parts.scope import narrowed, pin, scopes_of, sending
 from groundwire_pipelines.filter_keys import FilterKey
 from groundwire_pipelines.parsing.filters import why_none_passes
 from groundwire_pipelines.runtime import Runtime

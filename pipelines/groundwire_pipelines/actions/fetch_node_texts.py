@@ -7,12 +7,12 @@ from typing import Annotated, Self, TypeVar
 from pydantic import Field, model_validator
 
 from groundwire_client import NodeFilter, NodeText, PrioritizationMode, ReachedNode, SkippedNode, SkipReason, choices
-from groundwire_pipelines.actions.definition import Action, DataFlow, Outcome, StepSettings
-from groundwire_pipelines.actions.rules import OneOf, at_least_one, broken
-from groundwire_pipelines.actions.scope import narrowed, pin, scopes_of, sending
-from groundwire_pipelines.actions.text_budget import BudgetFactor, budget_of_context
+from groundwire_pipelines.action_definition import Action, DataFlow, Outcome, StepSettings
+from groundwire_pipelines.action_parts.key_rules import OneOf, at_least_one, broken
+from groundwire_pipelines.action_parts.scope import narrowed, pin, scopes_of, sending
+from groundwire_pipelines.action_parts.text_budget import BudgetFactor, budget_of_context
+from groundwire_pipelines.evidence_graph import in_turn
 from groundwire_pipelines.filter_keys import FilterKey
-from groundwire_pipelines.graph import in_turn
 from groundwire_pipelines.parsing.filters import why_none_passes
 from groundwire_pipelines.runtime import Runtime
 from groundwire_pipelines.state import PipelineState

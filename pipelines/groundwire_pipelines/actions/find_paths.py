@@ -14,14 +14,14 @@ from groundwire_client import (
     is_id,
     telling_paths,
 )
-from groundwire_pipelines.actions.definition import Action, DataFlow, Outcome, StepSettings
-from groundwire_pipelines.actions.query_input import effective_top_k, parsed_query
-from groundwire_pipelines.actions.rules import OneOf, at_least_one
-from groundwire_pipelines.actions.scope import narrowed, pin, scopes_of, sending
+from groundwire_pipelines.action_definition import Action, DataFlow, Outcome, StepSettings
+from groundwire_pipelines.action_parts.key_rules import OneOf, at_least_one
+from groundwire_pipelines.action_parts.query_input import effective_top_k, parsed_query
+from groundwire_pipelines.action_parts.scope import narrowed, pin, scopes_of, sending
 from groundwire_pipelines.errors import StepError
+from groundwire_pipelines.evidence_graph import in_turn
 from groundwire_pipelines.evidence_nodes import EvidenceNode, PathEnd, distinct
 from groundwire_pipelines.filter_keys import FilterKey
-from groundwire_pipelines.graph import in_turn
 from groundwire_pipelines.parsing.filters import why_none_passes
 from groundwire_pipelines.runtime import Runtime
 from groundwire_pipelines.state import RETRIEVED, PipelineState, SearchReport

@@ -8,16 +8,16 @@ from pydantic import Field, model_validator
 
 from groundwire.v1.evidence_pb2 import GatherEvidenceResponse, NamedNode, Passage, PassageForm
 from groundwire_client import NodeFilter, ReachedNode, Retriever, SearchHit, choices, scope_name
-from groundwire_pipelines.actions.definition import Action, DataFlow, Outcome, StepSettings
-from groundwire_pipelines.actions.prompt_evidence import WRITTEN, budget_for_new, earlier_ids, forget_many, lay_out
-from groundwire_pipelines.actions.query_input import QueryFrom, QueryParser, parsed_query, read_by, with_filters
-from groundwire_pipelines.actions.rules import OneOf, broken
-from groundwire_pipelines.actions.scope import narrowed, pin, scopes_of, sending
-from groundwire_pipelines.actions.text_budget import max_context_tokens
+from groundwire_pipelines.action_definition import Action, DataFlow, Outcome, StepSettings
+from groundwire_pipelines.action_parts.key_rules import OneOf, broken
+from groundwire_pipelines.action_parts.prompt_evidence import WRITTEN, budget_for_new, earlier_ids, forget_many, lay_out
+from groundwire_pipelines.action_parts.query_input import QueryFrom, QueryParser, parsed_query, read_by, with_filters
+from groundwire_pipelines.action_parts.scope import narrowed, pin, scopes_of, sending
+from groundwire_pipelines.action_parts.text_budget import max_context_tokens
 from groundwire_pipelines.evidence_nodes import EvidenceNode, ShownText
 from groundwire_pipelines.filter_keys import FilterKey
 from groundwire_pipelines.parsing.filters import why_none_passes
-from groundwire_pipelines.parsing.jsonish import MAX_QUERY_CHARACTERS, ParsedQuery, fitting_phrasings
+from groundwire_pipelines.parsing.search_query import MAX_QUERY_CHARACTERS, ParsedQuery, fitting_phrasings
 from groundwire_pipelines.runtime import Runtime
 from groundwire_pipelines.settings import PipelineSettings
 from groundwire_pipelines.state import RETRIEVED, PipelineState, SearchReport

@@ -6,11 +6,10 @@ from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
-from groundwire_pipelines.actions.definition import Action, DataFlow, Outcome, StepSettings
-from groundwire_pipelines.actions.model_calls import ask_once, complained
-from groundwire_pipelines.actions.rules import broken
+from groundwire_pipelines.action_definition import Action, DataFlow, Outcome, StepSettings
+from groundwire_pipelines.action_parts.ask_model import ask_once, complained
+from groundwire_pipelines.action_parts.key_rules import broken
 from groundwire_pipelines.errors import StepError
-from groundwire_pipelines.parsing.jsonish import query_problem
 from groundwire_pipelines.parsing.prefixes import (
     ROUTER_PREFIXES,
     RouterChoice,
@@ -18,6 +17,7 @@ from groundwire_pipelines.parsing.prefixes import (
     parse_choice,
     parse_router_choice,
 )
+from groundwire_pipelines.parsing.search_query import query_problem
 from groundwire_pipelines.runtime import Runtime
 from groundwire_pipelines.settings import PipelineSettings
 from groundwire_pipelines.state import PipelineState

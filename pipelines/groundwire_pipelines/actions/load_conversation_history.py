@@ -5,8 +5,8 @@ from typing import Annotated
 
 from pydantic import Field
 
-from groundwire_pipelines.actions.definition import Action, DataFlow, Outcome
-from groundwire_pipelines.actions.model_calls import ModelSettings, ask_twice, english_question
+from groundwire_pipelines.action_definition import Action, DataFlow, Outcome
+from groundwire_pipelines.action_parts.ask_model import ModelSettings, ask_twice, english_question
 from groundwire_pipelines.errors import StepError
 from groundwire_pipelines.runtime import History, Runtime, StoredHistory, Turn
 from groundwire_pipelines.state import PipelineState

@@ -5,9 +5,9 @@ from typing import Final
 
 from groundwire.evidence.layout import in_one_line
 from groundwire_client import NodeFilter
-from groundwire_pipelines.actions.definition import Action, DataFlow, Outcome, StepSettings
+from groundwire_pipelines.action_definition import Action, DataFlow, Outcome, StepSettings
 from groundwire_pipelines.errors import StepError
-from groundwire_pipelines.parsing.jsonish import parse_jsonish
+from groundwire_pipelines.parsing.search_query import parse_jsonish
 from groundwire_pipelines.runtime import Runtime
 from groundwire_pipelines.state import PipelineState
 

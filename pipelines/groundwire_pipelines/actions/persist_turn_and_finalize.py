@@ -1,6 +1,6 @@
 """`persist_turn_and_finalize`: stores the finished turn, then ends the run with its answer."""
 
-from groundwire_pipelines.actions.definition import Action, DataFlow, Outcome
+from groundwire_pipelines.action_definition import Action, DataFlow, Outcome
 from groundwire_pipelines.actions.finalize import FinalAnswerSettings, answer_for_user, prompts_of
 from groundwire_pipelines.actions.load_conversation_history import conversation_history
 from groundwire_pipelines.errors import StepError

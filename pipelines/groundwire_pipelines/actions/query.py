@@ -19,11 +19,11 @@ from groundwire_client import (
     ids,
     offered_texts,
 )
-from groundwire_pipelines.actions.definition import Action, DataFlow, Outcome
-from groundwire_pipelines.actions.query_input import effective_top_k, parsed_query, read_by, with_filters
-from groundwire_pipelines.actions.query_settings import QuerySettings
-from groundwire_pipelines.actions.scope import narrowed, pin, scopes_of, sending
-from groundwire_pipelines.actions.text_budget import budget_of_context
+from groundwire_pipelines.action_definition import Action, DataFlow, Outcome
+from groundwire_pipelines.action_parts.query_input import effective_top_k, parsed_query, read_by, with_filters
+from groundwire_pipelines.action_parts.query_settings import QuerySettings
+from groundwire_pipelines.action_parts.scope import narrowed, pin, scopes_of, sending
+from groundwire_pipelines.action_parts.text_budget import budget_of_context
 from groundwire_pipelines.parsing.filters import why_none_passes
 from groundwire_pipelines.runtime import Runtime
 from groundwire_pipelines.state import RETRIEVED, PipelineState, SearchReport

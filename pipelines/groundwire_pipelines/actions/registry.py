@@ -7,6 +7,7 @@ from importlib.metadata import EntryPoint, entry_points
 from types import MappingProxyType
 from typing import Any, Final
 
+from groundwire_pipelines.action_definition import Action
 from groundwire_pipelines.actions import (
     call_model,
     check_context_budget,
@@ -28,7 +29,6 @@ from groundwire_pipelines.actions import (
     summarize_context,
     translate_in_if_needed,
 )
-from groundwire_pipelines.actions.definition import Action
 from groundwire_pipelines.errors import PipelineError
 
 PLUGIN_GROUP: Final = "groundwire.actions"

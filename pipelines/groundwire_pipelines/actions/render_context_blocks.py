@@ -10,13 +10,13 @@ from groundwire.evidence.choosing import Choice, Match, QuestionNames, choose
 from groundwire.evidence.packing import Material, earlier_numbers, pack
 from groundwire.evidence.question_words import QuestionWords, identifiers
 from groundwire_client import EdgeDirection, NodeText
-from groundwire_pipelines.actions.definition import Action, DataFlow, Outcome, StepSettings
-from groundwire_pipelines.actions.evidence import weakness
-from groundwire_pipelines.actions.prompt_evidence import WRITTEN, budget_for_new, earlier_ids, forget_many, lay_out
-from groundwire_pipelines.actions.rules import OneOf
-from groundwire_pipelines.actions.scope import pin, scopes_of, sending
+from groundwire_pipelines.action_definition import Action, DataFlow, Outcome, StepSettings
+from groundwire_pipelines.action_parts.evidence_text import weakness
+from groundwire_pipelines.action_parts.key_rules import OneOf
+from groundwire_pipelines.action_parts.prompt_evidence import WRITTEN, budget_for_new, earlier_ids, forget_many, lay_out
+from groundwire_pipelines.action_parts.scope import pin, scopes_of, sending
+from groundwire_pipelines.evidence_graph import edges_of, nodes_of, texts_of
 from groundwire_pipelines.evidence_nodes import EvidenceNode, ShownText, distinct
-from groundwire_pipelines.graph import edges_of, nodes_of, texts_of
 from groundwire_pipelines.runtime import Runtime
 from groundwire_pipelines.state import PipelineState
 

@@ -6,12 +6,12 @@ from itertools import pairwise
 from groundwire.evidence.counter import Counter
 from groundwire.evidence.layout import in_one_line
 from groundwire_client import DependencyPath, GraphEdge
-from groundwire_pipelines.actions.definition import Action, DataFlow, Outcome, StepSettings
-from groundwire_pipelines.actions.places import line_start, place, where
-from groundwire_pipelines.actions.prompt_evidence import WRITTEN
+from groundwire_pipelines.action_definition import Action, DataFlow, Outcome, StepSettings
+from groundwire_pipelines.action_parts.places import line_start, place, where
+from groundwire_pipelines.action_parts.prompt_evidence import WRITTEN
 from groundwire_pipelines.actions.render_context_blocks import show_texts
+from groundwire_pipelines.evidence_graph import nodes_of, paths_of, texts_of
 from groundwire_pipelines.evidence_nodes import EvidenceNode, PathEnd
-from groundwire_pipelines.graph import nodes_of, paths_of, texts_of
 from groundwire_pipelines.runtime import Runtime
 from groundwire_pipelines.state import PipelineState
 

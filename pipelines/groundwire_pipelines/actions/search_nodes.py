@@ -6,8 +6,9 @@ from typing import Annotated, Final, Literal, Self, TypeAlias, get_args
 from pydantic import BeforeValidator, Field, model_validator
 
 from groundwire_client import NodeFilter, Rerank, Retriever, SearchNodesResponse, SearchType, choices, ids
-from groundwire_pipelines.actions.definition import Action, DataFlow, Outcome, StepSettings
-from groundwire_pipelines.actions.query_input import (
+from groundwire_pipelines.action_definition import Action, DataFlow, Outcome, StepSettings
+from groundwire_pipelines.action_parts.key_rules import OneOf, at_least_one, broken, check_rrf_k
+from groundwire_pipelines.action_parts.query_input import (
     QueryFrom,
     QueryParser,
     effective_top_k,
@@ -15,8 +16,7 @@ from groundwire_pipelines.actions.query_input import (
     read_by,
     with_filters,
 )
-from groundwire_pipelines.actions.rules import OneOf, at_least_one, broken, check_rrf_k
-from groundwire_pipelines.actions.scope import narrowed, pin, scopes_of, sending
+from groundwire_pipelines.action_parts.scope import narrowed, pin, scopes_of, sending
 from groundwire_pipelines.errors import StepError
 from groundwire_pipelines.filter_keys import FilterKey
 from groundwire_pipelines.parsing.filters import why_none_passes

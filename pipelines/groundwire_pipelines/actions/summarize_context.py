@@ -7,13 +7,13 @@ from typing import Annotated, Final
 
 from pydantic import Field
 
-from groundwire_pipelines.actions.definition import Action, DataFlow, Outcome
-from groundwire_pipelines.actions.evidence import evidence_text, handles_missing
-from groundwire_pipelines.actions.model_calls import ModelSettings, ask_twice, english_question, is_final
-from groundwire_pipelines.actions.places import full_place
-from groundwire_pipelines.actions.prompt_evidence import lay_out, places_of
-from groundwire_pipelines.actions.prompt_values import Variables, fields_read, prompt_values
-from groundwire_pipelines.actions.text_budget import max_context_tokens
+from groundwire_pipelines.action_definition import Action, DataFlow, Outcome
+from groundwire_pipelines.action_parts.ask_model import ModelSettings, ask_twice, english_question, is_final
+from groundwire_pipelines.action_parts.evidence_text import evidence_text, handles_missing
+from groundwire_pipelines.action_parts.places import full_place
+from groundwire_pipelines.action_parts.prompt_evidence import lay_out, places_of
+from groundwire_pipelines.action_parts.prompt_values import Variables, fields_read, prompt_values
+from groundwire_pipelines.action_parts.text_budget import max_context_tokens
 from groundwire_pipelines.errors import StepError
 from groundwire_pipelines.evidence_nodes import ShownText
 from groundwire_pipelines.runtime import Runtime

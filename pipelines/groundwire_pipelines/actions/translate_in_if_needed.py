@@ -4,8 +4,8 @@ from typing import Annotated
 
 from pydantic import Field
 
-from groundwire_pipelines.actions.definition import Action, DataFlow, Outcome
-from groundwire_pipelines.actions.model_calls import ModelSettings, ask_prompt
+from groundwire_pipelines.action_definition import Action, DataFlow, Outcome
+from groundwire_pipelines.action_parts.ask_model import ModelSettings, ask_prompt
 from groundwire_pipelines.errors import StepError
 from groundwire_pipelines.runtime import Runtime
 from groundwire_pipelines.state import PipelineState

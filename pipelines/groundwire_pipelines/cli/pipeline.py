@@ -10,24 +10,18 @@ import typer
 from pydantic import JsonValue
 
 from groundwire.printable_text import printable
-from groundwire_pipelines.actions.definition import Action
+from groundwire_pipelines.action_definition import Action
 from groundwire_pipelines.actions.registry import actions
 from groundwire_pipelines.cli.options import AsJson, Folders, PipelineName, reported
-from groundwire_pipelines.definition.loading import load_pipeline
-from groundwire_pipelines.definition.merged_yaml import (
-    copy_pipeline,
-    given_settings,
-    merged_yaml,
-    prompt_folders,
-    step_keys,
-)
-from groundwire_pipelines.definition.model import PipelineDefinition
+from groundwire_pipelines.definition.pipeline_definition import PipelineDefinition
 from groundwire_pipelines.definition.search_path import PipelineSearch
-from groundwire_pipelines.definition.wording import did_you_mean
-from groundwire_pipelines.drawing import Language, drawing
+from groundwire_pipelines.diagram import Language, drawing
 from groundwire_pipelines.errors import DefinitionError, Problem
+from groundwire_pipelines.loading import load_pipeline
+from groundwire_pipelines.merged_yaml import copy_pipeline, given_settings, merged_yaml, prompt_folders, step_keys
 from groundwire_pipelines.reference.keys import Key, keys_of
 from groundwire_pipelines.validation.schema import pipeline_schema
+from groundwire_pipelines.wording import did_you_mean
 
 pipeline_app = typer.Typer(no_args_is_help=True, help="List, copy, check, read and draw pipelines.")
 

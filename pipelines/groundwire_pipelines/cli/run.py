@@ -33,10 +33,11 @@ from groundwire_client.cli import (
 )
 from groundwire_pipelines.cli import options
 from groundwire_pipelines.cli.options import reported
-from groundwire_pipelines.engine.trace import JsonLinesSink, StepEnded, StepStarted, TraceEvent
 from groundwire_pipelines.evidence_nodes import EvidenceNode
 from groundwire_pipelines.history.sqlite import SqliteHistory
 from groundwire_pipelines.pipeline import Pipeline, PipelineResult, RunOptions
+from groundwire_pipelines.trace.events import StepEnded, StepStarted, TraceEvent
+from groundwire_pipelines.trace.trace_file import JsonLinesSink
 
 
 class Progress:

@@ -7,7 +7,7 @@ from pydantic import BaseModel
 from pydantic_core import ErrorDetails
 
 from groundwire_configuration.rule_words import rule_in_words
-from groundwire_pipelines.definition.wording import did_you_mean, listed, refused_text, shown
+from groundwire_pipelines.wording import did_you_mean, listed, refused_text, shown
 
 
 def keys_below(model: type[BaseModel], path: Iterable[str]) -> Iterable[str]:

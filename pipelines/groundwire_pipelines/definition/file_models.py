@@ -16,7 +16,7 @@ from pydantic import (
     model_validator,
 )
 
-from groundwire_pipelines.definition.wording import refused_text
+from groundwire_pipelines.wording import refused_text
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from typing import Final
 
 from pydantic import JsonValue
 
-from groundwire_pipelines.definition.wording import did_you_mean
+from groundwire_pipelines.wording import did_you_mean
 
 SUFFIX: Final = "_from_settings"
 """The suffix of a key that names a setting instead of giving a value."""

@@ -11,8 +11,8 @@ from pathlib import Path
 from groundwire_configuration.located_values import Origin
 from groundwire_pipelines.definition.pipeline_file import read_text
 from groundwire_pipelines.definition.sources import FILE_SUFFIXES, PipelineSource, read_pipelines
-from groundwire_pipelines.definition.wording import did_you_mean, listed
 from groundwire_pipelines.errors import DefinitionError, Problem
+from groundwire_pipelines.wording import did_you_mean, listed
 
 LIBRARY = Path(__file__).parent.parent / "library"
 RUN = Origin("<run>", 1)

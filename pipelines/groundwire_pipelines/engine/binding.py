@@ -7,9 +7,9 @@ from typing import Any
 from pydantic import JsonValue, ValidationError
 from pydantic_core import ErrorDetails
 
-from groundwire_pipelines.actions.definition import Action, StepSettings
+from groundwire_pipelines.action_definition import Action, StepSettings
 from groundwire_pipelines.definition.file_models import StepDefinition
-from groundwire_pipelines.definition.model import PipelineDefinition
+from groundwire_pipelines.definition.pipeline_definition import PipelineDefinition
 from groundwire_pipelines.definition.references import resolved
 from groundwire_pipelines.errors import StepError
 from groundwire_pipelines.validation.findings import parsed

@@ -10,8 +10,11 @@ from datetime import UTC, datetime
 from pydantic import JsonValue
 
 from groundwire_pipelines.engine.binding import BoundStep
-from groundwire_pipelines.engine.facts import Telling, changed, held, snapshot
-from groundwire_pipelines.engine.trace import (
+from groundwire_pipelines.engine.state_facts import TraceDetail, changed, held, snapshot
+from groundwire_pipelines.errors import RunCancelledError, StepError
+from groundwire_pipelines.runtime import Model, ModelAnswer, ModelRequest
+from groundwire_pipelines.state import PipelineState
+from groundwire_pipelines.trace.events import (
     Ending,
     Facts,
     RunEnded,
@@ -21,9 +24,6 @@ from groundwire_pipelines.engine.trace import (
     TraceEvent,
     TraceSink,
 )
-from groundwire_pipelines.errors import RunCancelledError, StepError
-from groundwire_pipelines.runtime import Model, ModelAnswer, ModelRequest
-from groundwire_pipelines.state import PipelineState
 
 
 @dataclass(slots=True)
@@ -70,7 +70,7 @@ class Recorder:
     @contextmanager
     def run(self) -> Iterator[None]:
         """A context around a whole run."""
-        self._tell(RunStarted(pipeline=self.pipeline, inputs=held(snapshot(self.state), self._telling), time=_now()))
+        self._send(RunStarted(pipeline=self.pipeline, inputs=held(snapshot(self.state), self._detail), time=_now()))
         begun = time.perf_counter()
         ending: Ending = "ok"
         try:
@@ -80,7 +80,7 @@ class Recorder:
             raise
         finally:
             prompt_tokens, completion_tokens = self._spent()
-            self._tell(
+            self._send(
                 RunEnded(
                     pipeline=self.pipeline,
                     ending=ending,
@@ -99,13 +99,13 @@ class Recorder:
         self.steps += 1
         self.step_id = step.definition.id
         before = snapshot(self.state)
-        self._tell(
+        self._send(
             StepStarted(
                 number=self.steps,
                 step_id=step.definition.id,
                 action=step.definition.action,
                 settings=step.definition.raw,
-                inputs=held(before, Telling.SIZES),
+                inputs=held(before, TraceDetail.SIZES),
                 time=_now(),
             )
         )
@@ -122,7 +122,7 @@ class Recorder:
             duration = time.perf_counter() - begun
             failure = failure or record.failure
             spent = self._spent()
-            self._tell(
+            self._send(
                 StepEnded(
                     number=self.steps,
                     step_id=step.definition.id,
@@ -130,7 +130,7 @@ class Recorder:
                     ending=_ending(failure),
                     transition=record.transition,
                     detail=dict(record.detail),
-                    outputs=changed(before, snapshot(self.state), self._telling),
+                    outputs=changed(before, snapshot(self.state), self._detail),
                     prompt_tokens=spent[0] - spent_before[0],
                     completion_tokens=spent[1] - spent_before[1],
                     index=self.state.active_index,
@@ -142,13 +142,13 @@ class Recorder:
             )
 
     @property
-    def _telling(self) -> Telling:
-        return Telling.TEXTS if self.texts else Telling.IDS
+    def _detail(self) -> TraceDetail:
+        return TraceDetail.TEXTS if self.texts else TraceDetail.IDS
 
     def _spent(self) -> tuple[int, int]:
         return (self.meter.prompt_tokens, self.meter.completion_tokens) if self.meter else (0, 0)
 
-    def _tell(self, event: TraceEvent) -> None:
+    def _send(self, event: TraceEvent) -> None:
         for sink in self.sinks:
             sink(event)
 

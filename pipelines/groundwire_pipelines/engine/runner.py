@@ -12,16 +12,16 @@ from typing import Any, Final
 import grpc
 
 from groundwire_client import GroundwireError, InvalidRequestError
-from groundwire_pipelines.actions.definition import ON_ERROR, Action, Outcome
-from groundwire_pipelines.definition.model import PipelineDefinition
+from groundwire_pipelines.action_definition import ON_ERROR, Action, Outcome
+from groundwire_pipelines.definition.pipeline_definition import PipelineDefinition
 from groundwire_pipelines.engine.binding import BoundStep, bind
-from groundwire_pipelines.engine.facts import Snapshot, restore, snapshot
 from groundwire_pipelines.engine.loops import steps_around_loops
 from groundwire_pipelines.engine.recording import MeteredModel, Recorder
-from groundwire_pipelines.engine.trace import TraceSink
+from groundwire_pipelines.engine.state_facts import Snapshot, restore, snapshot
 from groundwire_pipelines.errors import RunCancelledError, StepError
 from groundwire_pipelines.runtime import Runtime
 from groundwire_pipelines.state import PipelineState
+from groundwire_pipelines.trace.events import TraceSink
 
 _RETRY: Final = "retry"
 """The transition in the trace from a failed try to the next one."""

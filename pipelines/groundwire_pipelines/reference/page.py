@@ -8,12 +8,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from groundwire_pipelines.actions.definition import StepSettings
+from groundwire_pipelines.action_definition import StepSettings
 from groundwire_pipelines.actions.registry import BUILT_IN
-from groundwire_pipelines.definition.loading import load_pipeline
 from groundwire_pipelines.definition.search_path import PipelineSearch
 from groundwire_pipelines.engine.binding import bind
 from groundwire_pipelines.filter_keys import FilterKeys
+from groundwire_pipelines.loading import load_pipeline
 from groundwire_pipelines.reference.keys import Key, keys_of
 from groundwire_pipelines.settings import PipelineSettings
 
@@ -29,7 +29,7 @@ def rules() -> dict[str, tuple[str, ...]]:
     for path in sorted(_PACKAGE.rglob("*.py")):
         if "reference" in path.relative_to(_PACKAGE).parts:
             continue
-        part = path.stem if path.parent.name == "actions" else path.parent.name
+        part = path.stem if path.parent.name in ("actions", "action_parts") else path.parent.name
         for rule in _named(ast.parse(path.read_text(encoding="utf-8"))):
             parts_of_rule.setdefault(rule, set()).add(part)
     return {rule: tuple(sorted(parts_of_rule[rule])) for rule in sorted(parts_of_rule)}

@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import JsonValue
 from pydantic.json_schema import GenerateJsonSchema, models_json_schema
 
-from groundwire_pipelines.actions.definition import ON_ERROR, Action
+from groundwire_pipelines.action_definition import ON_ERROR, Action
 from groundwire_pipelines.definition.file_models import OWN_SETTING, STEP_ID, PipelineModel
 from groundwire_pipelines.definition.references import SUFFIX
 from groundwire_pipelines.settings import PipelineSettings

@@ -6,14 +6,14 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from groundwire_pipelines.actions.definition import Action, DataFlow, StepSettings, is_error_transition
+from groundwire_pipelines.action_definition import Action, DataFlow, StepSettings, is_error_transition
 from groundwire_pipelines.definition.file_models import StepDefinition
 from groundwire_pipelines.definition.merging import PipelineDraft
 from groundwire_pipelines.definition.references import SUFFIX, ResolvedKeys, resolved
-from groundwire_pipelines.definition.wording import did_you_mean, listed
 from groundwire_pipelines.prompts import PromptFolders
 from groundwire_pipelines.settings import PipelineSettings
 from groundwire_pipelines.validation.findings import Findings, parsed
+from groundwire_pipelines.wording import did_you_mean, listed
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,15 +9,15 @@ from typing import Any, Final
 
 from pydantic import ValidationError
 
-from groundwire_pipelines.actions.definition import ERROR_FIELDS, Action, DataFlow, is_error_transition
+from groundwire_pipelines.action_definition import ERROR_FIELDS, Action, DataFlow, is_error_transition
 from groundwire_pipelines.definition.file_models import OWN_SETTING
 from groundwire_pipelines.definition.merging import PipelineDraft
-from groundwire_pipelines.definition.model import PipelineDefinition
-from groundwire_pipelines.definition.wording import did_you_mean, listed
+from groundwire_pipelines.definition.pipeline_definition import PipelineDefinition
 from groundwire_pipelines.errors import DefinitionError
 from groundwire_pipelines.settings import PipelineSettings
 from groundwire_pipelines.validation.findings import Findings, parsed
 from groundwire_pipelines.validation.steps import CheckedStep, StepChecks
+from groundwire_pipelines.wording import did_you_mean, listed
 
 GIVEN: Final = frozenset(
     """

@@ -934,15 +934,18 @@ class SearchTextRequest(_message.Message):
     """
     regex: _builtins.bool
     """The pattern is a regular expression in the syntax of RE2. It has no lookaround and no backreferences, and a search
-    takes time linear in the text. `^` and `$` match at the ends of each line. An expression that compiles to more than
-    2,000 instructions is refused, such as `\\pL{100}`.
+    takes time linear in the text. `^` and `$` match at the ends of each line. Refused are expressions that compile to
+    more than 2,000 instructions, such as `\\pL{100}`, or have more than 30 classes of Unicode, and `\\A`, `\\z`, `\\C` and
+    `(?-m)`, which have no meaning within lines.
     """
     ignore_case: _builtins.bool
     """Letters match in either case."""
     whole_words: _builtins.bool
     """A match begins and ends at the border of a word, whose characters are the letters of ASCII, digits and `_`."""
     multiline: _builtins.bool
-    """A match may hold line feeds, and then counts as its first line. Otherwise each line is searched by itself."""
+    """A match may hold line feeds, and then counts as its first line. A match of more than 64 KiB may be missed or cut.
+    Otherwise each line is searched by itself.
+    """
     max_matches: _builtins.int
     """The most matching lines to return: 1 to 1,000. Required."""
     context_lines: _builtins.int

@@ -66,6 +66,7 @@ class Ends:
         for name in self.names:
             yield name.key
             yield name.file_key
+            yield from filter(None, (name.made_key,))
         for name_use in self.uses:
             yield name_use.key
             yield from filter(None, (name_use.file_key,))
@@ -92,7 +93,11 @@ class Ends:
                 if is_seen(handler.key) and (not handler.type_key or is_seen(handler.type_key))
             ),
             tuple(use for use in self.messages if is_seen(use.key)),
-            tuple(name for name in self.names if is_seen(name.key) and is_seen(name.file_key)),
+            tuple(
+                name if not name.made_key or is_seen(name.made_key) else replace(name, made_key="")
+                for name in self.names
+                if is_seen(name.key) and is_seen(name.file_key)
+            ),
             tuple(
                 use
                 for use in self.uses

@@ -100,9 +100,9 @@ TOOL_CONFIGURATIONS = (
         names=words(
             ".editorconfig .pre-commit-config.yaml .readthedocs.yml .readthedocs.yaml .codecov.yml codecov.yml "
             "package.json turbo.json nx.json lerna.json renovate.json biome.json deno.json vercel.json global.json "
-            "tox.ini pytest.ini mypy.ini setup.cfg pyproject.toml mkdocs.yml nuget.config directory.build.props "
-            "directory.build.targets directory.packages.props dependabot.yml dependabot.yaml funding.yml codeowners "
-            "labeler.yml pull_request_template.md"
+            "tox.ini pytest.ini mypy.ini setup.cfg pyproject.toml go.mod go.work mkdocs.yml nuget.config "
+            "directory.build.props directory.build.targets directory.packages.props dependabot.yml dependabot.yaml "
+            "funding.yml codeowners labeler.yml pull_request_template.md"
         )
     ),
     PathSign(

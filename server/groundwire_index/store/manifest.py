@@ -6,7 +6,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Annotated, TypeVar
 
-from pydantic import AfterValidator, ConfigDict, TypeAdapter, ValidationError
+from pydantic import AfterValidator, ConfigDict, Field, TypeAdapter, ValidationError
 
 from groundwire_index.index_errors import IndexDamagedError
 from groundwire_index.link_template import template_problem
@@ -24,7 +24,7 @@ class FileEntry:
     """A file of the index, its size in bytes and its SHA-256."""
 
     name: str
-    bytes: int
+    bytes: Annotated[int, Field(ge=0)]
     sha256: str
 
 

@@ -1,7 +1,4 @@
-"""The packages that the files of build tools publish and use: npm, NuGet, PyPI, Cargo and Maven.
-
-A go.mod has no node, so no edge leads from it or to it.
-"""
+"""The packages that the files of build tools publish and use: npm, NuGet, PyPI, Cargo, Go, Maven and Composer."""
 
 import json
 import re
@@ -15,10 +12,12 @@ from groundwire_index.ends.full_names import FullNames, NameUse, OfferedName
 from groundwire_index.nodes.node import JsonValue
 from groundwire_ingest.records import SkippedFile
 from groundwire_ingest.tree.files.xml_files import Element, elements_of
+from groundwire_ingest.tree.languages.go.go_modules import INDIRECT, directives
 from groundwire_ingest.tree.model import SourceFile
 
 _PACKAGES = "package:"
 _NPM_GROUPS = ("dependencies", "devDependencies", "peerDependencies", "optionalDependencies")
+_COMPOSER_GROUPS = ("require", "require-dev")
 _CARGO_GROUPS = ("dependencies", "dev-dependencies", "build-dependencies")
 _REQUIREMENT = re.compile(r"\s*([A-Za-z0-9][\w.-]*)")
 _SEPARATORS = re.compile(r"[-_.]+")
@@ -60,6 +59,15 @@ def package_facts(file: SourceFile) -> PackageFacts | None:
 
 
 def _npm(file: SourceFile) -> PackageFacts | None:
+    return _json(file, "npm", _NPM_GROUPS)
+
+
+def _composer(file: SourceFile) -> PackageFacts | None:
+    return _json(file, "composer", _COMPOSER_GROUPS)
+
+
+def _json(file: SourceFile, registry: str, groups: Sequence[str]) -> PackageFacts | None:
+    """The `name` of a JSON object, and the keys of the objects at some of its keys."""
     try:
         value: JsonValue = json.loads(file.text)
     except (ValueError, RecursionError):
@@ -67,10 +75,10 @@ def _npm(file: SourceFile) -> PackageFacts | None:
     if not isinstance(value, dict):
         return None
     name, lines = value.get("name"), _lines(file.text)
-    groups = (value.get(group) for group in _NPM_GROUPS)
-    used = dict.fromkeys(package for group in groups if isinstance(group, dict) for package in group)
+    stated = (value.get(group) for group in groups)
+    used = dict.fromkeys(package for group in stated if isinstance(group, dict) for package in group)
     return PackageFacts(
-        "npm", name if isinstance(name, str) else "", tuple((package, lines.get(package, 0)) for package in used)
+        registry, name if isinstance(name, str) else "", tuple((package, lines.get(package, 0)) for package in used)
     )
 
 
@@ -108,6 +116,16 @@ def _pypi(file: SourceFile) -> PackageFacts | None:
     return PackageFacts("pypi", _pypi_name(name) if isinstance(name, str) else "", tuple(sorted(used.items())))
 
 
+def _requirements(file: SourceFile) -> PackageFacts | None:
+    """A list for pip uses packages and publishes none. Its options and addresses are passed over."""
+    used: dict[str, int] = {}
+    for line, written in enumerate(file.text.splitlines(), 1):
+        stated = _REQUIREMENT.match(written)
+        if stated is not None and "://" not in written.partition("#")[0]:
+            used.setdefault(_pypi_name(stated[1]), line)
+    return PackageFacts("pypi", "", tuple(used.items()))
+
+
 def _pypi_name(written: str) -> str:
     return _SEPARATORS.sub("-", written).lower()
 
@@ -126,6 +144,17 @@ def _cargo(file: SourceFile) -> PackageFacts | None:
 
 def _cargo_name(written: str) -> str:
     return written.replace("_", "-")
+
+
+def _go(file: SourceFile) -> PackageFacts | None:
+    """The modules that are stated as `indirect` are not used by this one itself."""
+    name, used = "", dict[str, int]()
+    for directive in directives(file.text):
+        if directive.verb == "module" and directive.words:
+            name = directive.words[0]
+        elif directive.verb == "require" and directive.words and directive.comment != INDIRECT:
+            used.setdefault(directive.words[0], directive.line)
+    return PackageFacts("go", name, tuple(used.items()))
 
 
 def _maven(file: SourceFile) -> PackageFacts | None:
@@ -188,6 +217,9 @@ def _lines(text: str) -> dict[str, int]:
 _READERS: Mapping[str, Callable[[SourceFile], PackageFacts | None]] = {
     "package.json": _npm,
     "pyproject.toml": _pypi,
+    "requirements.txt": _requirements,
     "Cargo.toml": _cargo,
+    "go.mod": _go,
     "pom.xml": _maven,
+    "composer.json": _composer,
 }

@@ -19,6 +19,7 @@ from groundwire_ingest.tree.deploy import DeployAnalysis, deploy_analysis
 from groundwire_ingest.tree.facts import CodeAnalysis
 from groundwire_ingest.tree.files.block_files import read_blocks
 from groundwire_ingest.tree.files.facts import ComponentFacts
+from groundwire_ingest.tree.files.go_mod import read_go_mod
 from groundwire_ingest.tree.files.json_file import read_json
 from groundwire_ingest.tree.files.languages import PLAIN_TEXT
 from groundwire_ingest.tree.files.line_files import read_http, read_ini, read_make, read_shell, read_toml
@@ -48,6 +49,7 @@ FILE_READERS: Mapping[str, Callable[[SourceFile], FileReading]] = {
     "toml": read_toml,
     "yaml": read_yaml,
     "ini": read_ini,
+    "gomod": read_go_mod,
     "xml": read_xml,
     "msbuild": read_msbuild,
     "solution": read_solution,
@@ -157,9 +159,6 @@ def _content(file: SourceFile) -> Content:
             return read_sql_file(file)
         case "markdown":
             return markdown_analysis(file)
-        case "gomod":
-            why = "read for its module path only; it has no node"
-            return FileAnalysis(skipped=(SkippedFile(file.path, why),))
     analysis = read_code(file)
     return _unparsed(file, analysis.file) if analysis.facts is None and analysis.file.skipped else analysis
 

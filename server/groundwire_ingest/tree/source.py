@@ -13,7 +13,6 @@ from groundwire_ingest.records import (
     SourceRecord,
     UnusedPattern,
 )
-from groundwire_ingest.scip.indexes import CompilerIndexes
 from groundwire_ingest.tree.access_rules import AccessRule, AccessRules
 from groundwire_ingest.tree.as_code.protobuf import rpc_names
 from groundwire_ingest.tree.code_languages import CODE_LANGUAGES
@@ -29,6 +28,7 @@ from groundwire_ingest.tree.model import FileAnalysis
 from groundwire_ingest.tree.read_before import ReadBefore
 from groundwire_ingest.tree.reading import Signs, code_of_component, deployment_facts, is_project, read_report
 from groundwire_ingest.tree.resolve import Resolution, implementing_facts, resolve
+from groundwire_ingest.tree.scip.indexes import CompilerIndexes
 from groundwire_ingest.tree.single_file import FileReport, read_deployment, read_file
 from groundwire_ingest.tree.stated_nodes import NodeStatements, TreeServices
 from groundwire_ingest.tree.walk import ListedFile, Listing

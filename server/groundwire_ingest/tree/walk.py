@@ -54,7 +54,7 @@ class ListedFile:
     """A file to read; `path` is relative to the tree with forward slashes.
 
     `language` is one of CODE_LANGUAGES or of `files.languages`, `sql`, `markdown`, `yaml`, `helm` or `dockerfile`. It
-    is `gomod` for a go.mod, which is read for its module path only, and `scip` for a compiler's index of other files.
+    is `scip` for a compiler's index of other files.
     """
 
     path: str
@@ -104,8 +104,6 @@ def language_of(path: str, in_chart_templates: bool = False) -> str:
     YAML in the `templates` folder of a Helm chart holds template directives and so is `helm`.
     """
     name = PurePosixPath(path).name.lower().replace(".blade.php", ".html")
-    if name == "go.mod":
-        return "gomod"
     if name in ("dockerfile", "containerfile") or name.startswith("dockerfile."):
         return "dockerfile"
     language = _LANGUAGE_OF_SUFFIX.get(PurePosixPath(name).suffix) or file_language(name)

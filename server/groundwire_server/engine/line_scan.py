@@ -19,6 +19,11 @@ _STRETCH_BYTES = 4 << 20
 """A search in so many bytes takes some milliseconds; the deadline is looked at between two of them."""
 _USUAL_INSTRUCTIONS = 100
 """A pattern of more instructions is searched in as many times less bytes at once."""
+MATCH_BYTES = 1 << 16
+"""A match of several lines is found if it has no more bytes.
+
+Without a bound, a search that begins anew in each line could read the rest of the file each time.
+"""
 _WINDOW_BYTES = 1 << 8
 _LINE_FEED = b"\n"
 
@@ -62,7 +67,7 @@ class LineScan:
         for stretch in self._stretches_to_read():
             checkpoint()
             position, end = stretch.start, stretch.end - 1  # without the last line feed, behind which is no line
-            while position <= end and (match := self._pattern.search(self._runs.content, position, end)) is not None:
+            while position <= end and (match := self._search(position, end, checkpoint)) is not None:
                 line = self._line_around(match.start, stretch)
                 run, number = numbers.of(line.start)
                 yield MatchingLine(run, number, line, match)
@@ -102,6 +107,25 @@ class LineScan:
         before = self._last_lines(Span(int(runs.starts[first]), matching.line.start), count)
         after = self._first_lines(Span(last_line.end + 1, int(runs.ends[behind])), count)
         return before, after
+
+    def _search(self, position: int, end: int, checkpoint: Checkpoint) -> Span | None:
+        """The first match that begins at `position` or later and ends at `end` or before.
+
+        With `multiline`, it is searched for in one window after the other. They overlap by MATCH_BYTES, and are small
+        at first, because a match is often near to the one before.
+        """
+        if not self._multiline:
+            return self._pattern.search(self._runs.content, position, end)
+        window_bytes = 2 * MATCH_BYTES
+        while True:
+            checkpoint()
+            window_end = min(end, position + window_bytes)
+            last_start = window_end - MATCH_BYTES
+            match = self._pattern.search(self._runs.content, position, window_end)
+            if window_end == end or (match is not None and match.start <= last_start):
+                return match
+            position = last_start + 1 if match is None else match.start
+            window_bytes = max(window_bytes, min(2 * window_bytes, self._stretch_bytes))
 
     def _follows(self, run: int) -> bool:
         """True if a run comes directly after the one before it in the same file."""

@@ -1,5 +1,6 @@
 """Regular expressions whose search takes time linear in the text, whoever wrote them: those of RE2."""
 
+import re
 from typing import NamedTuple
 
 import re2
@@ -10,6 +11,26 @@ _MEMORY_BYTES = 4 << 20
 """The most memory of a compiled pattern; one that needs more is refused, or searched more slowly."""
 MOST_INSTRUCTIONS = 2_000
 """A larger pattern is refused: in the worst case, a byte costs some 3 ns for each instruction."""
+_CHECKED_BYTES = 1 << 19
+"""The memory that a pattern is first compiled with. RE2 gives up a much larger pattern then, after some milliseconds.
+
+A pattern of MOST_INSTRUCTIONS takes a part of it.
+"""
+MOST_UNICODE_CLASSES = 30
+"""A pattern with more classes such as `\\pL` is refused: RE2 takes half a millisecond to read each one of them.
+
+More of them would hardly be within MOST_INSTRUCTIONS.
+"""
+_PART = re.compile(
+    r"""
+    \\Q(?:(?!\\E).)*                                      # quoted text
+    | \[\^?\]?(?:\[:\^?\w+:\]|\\.|[^\]\\])*           # a class of characters
+    | \\(?P<escaped>.)
+    | \(\?[a-zA-Z]*(?P<taken_away>-[a-zA-Z]*)?[:)]        # flags
+    | .
+    """,
+    re.DOTALL | re.VERBOSE,
+)
 
 
 class PatternError(Exception):
@@ -47,12 +68,16 @@ class LinearPattern:
         options = re2.Options()
         options.log_errors = False
         options.never_capture = True
-        options.max_mem = _MEMORY_BYTES
+        options.max_mem = _CHECKED_BYTES
         options.case_sensitive = not ignore_case
         options.never_nl = not multiline
         expression = re2.escape(pattern) if is_literal else pattern
+        if not is_literal:
+            _check_parts(expression)
         try:
-            re2.compile(expression, options)  # as it is: what is put around it could make it valid
+            # As it is: what is put around it could make it valid.
+            _check_size(re2.compile(expression, options).programsize)
+            options.max_mem = _MEMORY_BYTES
             bounded = rf"\b(?:{expression})\b" if whole_words else expression
             self._compiled = re2.compile(f"(?m){bounded}", options)
         except re2.error as error:
@@ -65,14 +90,36 @@ class LinearPattern:
         if not multiline:
             self.required_literals = (pattern,) if is_literal else required_literals(pattern)
         self.instructions: int = self._compiled.programsize
-        if self.instructions > MOST_INSTRUCTIONS:
-            rule = f"it takes {self.instructions:,} instructions, at most {MOST_INSTRUCTIONS:,} are allowed"
-            raise PatternError(f"{rule}; repeat less")
+        _check_size(self.instructions)
 
     def search(self, content: memoryview, start: int, end: int) -> Span | None:
         """The first match, the longest to the left, that begins at `start` or later and ends at `end` or before."""
         match = self._compiled.search(content, start, end)
         return None if match is None else Span(*match.span())
+
+
+def _check_size(instructions: int) -> None:
+    if instructions > MOST_INSTRUCTIONS:
+        rule = f"it takes {instructions:,} instructions, at most {MOST_INSTRUCTIONS:,} are allowed"
+        raise PatternError(f"{rule}; repeat less")
+
+
+def _check_parts(expression: str) -> None:
+    r"""Refuses what takes long to compile, and what depends on more than the lines that a match may be in.
+
+    To RE2, the text begins and ends with the texts of all files, hidden ones included, and `\C` is any byte, also a
+    line feed.
+    """
+    class_count = expression.count(r"\p") + expression.count(r"\P")
+    if class_count > MOST_UNICODE_CLASSES:
+        raise PatternError(f"it has {class_count} classes of Unicode, at most {MOST_UNICODE_CLASSES} are allowed")
+    for part in _PART.finditer(expression):
+        if part["escaped"] in ("A", "z"):
+            raise PatternError(rf"\{part['escaped']} is not available; write ^ and $ for the ends of a line")
+        if part["escaped"] == "C":
+            raise PatternError(r"\C is not available, because a match has whole characters; write . instead")
+        if "m" in (part["taken_away"] or ""):
+            raise PatternError("^ and $ always match at the ends of each line; do not take the flag m away")
 
 
 def _message(error: Exception) -> str:

@@ -31,12 +31,11 @@ async def search_text(request: TextSearchRequest, indexes: Indexes, call: Call) 
     raises.
     """
     check_text_search(request)
-    pattern = _compiled(request)
     snapshot = await indexes.open(request, call)
 
     def searched() -> TextSearchResult:
         with stage("lines"):
-            return _searched(request, pattern, snapshot, call)
+            return _searched(request, _compiled(request), snapshot, call)
 
     return await call.compute(searched)
 

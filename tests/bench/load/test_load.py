@@ -29,9 +29,9 @@ def test_the_mix_holds_each_kind_as_often_as_it_says(corpus: Corpus) -> None:
 
 def test_a_point_tells_refusals_from_failures() -> None:
     ends = {"RESOURCE_EXHAUSTED": 2, "DEADLINE_EXCEEDED": 1}
-    told = point("direct", Load(2.0, rate=10.0), Offered(2.0, [1.0, 3.0, 2.0, 4.0, 5.0], [0.0, 0.5], ends))
-    assert (told.answered, told.refused, told.failed) == (2.5, 0.25, 0.125)
-    assert (told.percentiles[0], told.percentiles[-1]) == (3.0, 4.96)
+    measured = point("direct", Load(2.0, rate=10.0), Offered(2.0, [1.0, 3.0, 2.0, 4.0, 5.0], [0.0, 0.5], ends))
+    assert (measured.answered, measured.refused, measured.failed) == (2.5, 0.25, 0.125)
+    assert (measured.percentiles[0], measured.percentiles[-1]) == (3.0, 4.96)
 
 
 def test_no_answer_at_all_is_an_error() -> None:
@@ -40,11 +40,11 @@ def test_no_answer_at_all_is_an_error() -> None:
 
 
 def test_single_calls_are_compared_round_by_round() -> None:
-    found = [
+    latencies = [
         *(Repeated("this tree", "bm25", 1, 100.0, p50, 9.0, 2.0) for p50 in (2.0, 8.0, 3.0)),
         *(Repeated("the other tree", "bm25", 1, 200.0, p50, 8.0, 1.0) for p50 in (1.0, 10.0, 2.0)),
     ]
-    assert h2load_grid(found, "calls").rows == [
+    assert h2load_grid(latencies, "calls").rows == [
         ["bm25, 1 at a time, the other tree", "200", "2.00", "8.00", "1.00", "1.00", "1.00"],
         ["bm25, 1 at a time, this tree", "100", "3.00", "9.00", "2.00", "1.50", "2.00"],
     ]
@@ -54,9 +54,9 @@ def test_single_calls_are_compared_round_by_round() -> None:
 def test_latency_of_two_trees(tmp_path: Path) -> None:
     loads = ("--seconds", 0.5, "--callers", 2, "--share", 0.2, "--share", 0.5)
     run("latency", "--out", tmp_path, "--nodes", 200, "--tree", ROOT, *loads)
-    found: Any = json.loads((tmp_path / "load.json").read_text(encoding="utf-8"))
+    document: Any = json.loads((tmp_path / "load.json").read_text(encoding="utf-8"))
     trees = ["the other tree", "this tree"]
-    assert [one["server"] for one in found["closed"]] == trees
-    assert [one["server"] for one in found["open"]] == [*trees, *trees]
-    assert not [one for one in (*found["closed"], *found["open"]) if one["failed"]]
+    assert [row["server"] for row in document["closed"]] == trees
+    assert [row["server"] for row in document["open"]] == [*trees, *trees]
+    assert not [row for row in (*document["closed"], *document["open"]) if row["failed"]]
     assert (tmp_path / "load.md").read_text(encoding="utf-8").startswith("**")

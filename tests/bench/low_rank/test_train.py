@@ -50,4 +50,4 @@ def test_training_brings_sentences_nearer_to_their_code(tmp_path: Path) -> None:
     assert isinstance(key, Factors)
     assert (key.down.shape, key.up.shape) == ((RANK, WIDTH), (WIDTH, RANK))
     weights = load_model(folder).state_dict()
-    assert all(weights[f"0.model.{name}.weight"].shape == one.product().shape for name, one in adapter.items())
+    assert all(weights[f"0.model.{name}.weight"].shape == factors.product().shape for name, factors in adapter.items())

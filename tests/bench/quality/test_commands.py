@@ -32,9 +32,11 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
         documents.append({"id": f"f{number}", "text": text, "symbol": name, "kind": "py", "vector": vector})
         words = name.replace("_", " ")
         if number < 10:
-            own = vector if number < 5 else [1.01 - value for value in vector]
+            query_vector = vector if number < 5 else [1.01 - value for value in vector]
             part = ["near"] if number < 5 else ["far"]
-            queries.append({"query": f"how to {words}", "relevant": [f"f{number}"], "vector": own, "parts": part})
+            queries.append(
+                {"query": f"how to {words}", "relevant": [f"f{number}"], "vector": query_vector, "parts": part}
+            )
     for file, lines in (("corpus.jsonl", documents), ("queries.jsonl", queries)):
         (folder / file).write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
     return folder

@@ -30,20 +30,22 @@ def distance(first: str, second: str) -> int:
 
 
 def test_a_look_up_finds_every_bearer_of_the_name() -> None:
-    drawn = {one.query: one for one in draw_look_ups(CORPUS, 100)}
+    drawn = {look_up.query: look_up for look_up in draw_look_ups(CORPUS, 100)}
     assert list(drawn) == ["get_value", "main", "put_value", "total"]
     assert drawn["get_value"].relevant == ("d0", "d1")
     assert drawn["total"].relevant == ("d6",)
 
 
 def test_a_name_that_one_document_bears_is_in_the_unambiguous_part() -> None:
-    parts = {one.query: one.parts for one in draw_look_ups(CORPUS, 100)}
+    parts = {look_up.query: look_up.parts for look_up in draw_look_ups(CORPUS, 100)}
     assert parts == {"get_value": (), "main": (UNAMBIGUOUS,), "put_value": (UNAMBIGUOUS,), "total": (UNAMBIGUOUS,)}
 
 
 def test_the_same_names_are_drawn_each_time_whatever_the_order_of_the_corpus() -> None:
     assert len(draw_look_ups(CORPUS, 2)) == 2
-    assert [one.query for one in draw_look_ups(CORPUS, 2)] == [one.query for one in draw_look_ups(CORPUS[::-1], 2)]
+    assert [look_up.query for look_up in draw_look_ups(CORPUS, 2)] == [
+        look_up.query for look_up in draw_look_ups(CORPUS[::-1], 2)
+    ]
 
 
 @pytest.mark.parametrize(
@@ -57,7 +59,7 @@ def test_a_typo_is_one_edit_away_and_looks_for_the_same() -> None:
     corpus = [Document(id=str(number), symbol=f"name_{number:03}_xyz") for number in range(300)]
     look_ups = draw_look_ups(corpus, 300)
     typos = with_typos(look_ups)
-    assert [one.relevant for one in typos] == [one.relevant for one in look_ups]
+    assert [typo.relevant for typo in typos] == [look_up.relevant for look_up in look_ups]
     assert {distance(wrong.query, right.query) for wrong, right in zip(typos, look_ups, strict=True)} == {1}
     lengths = {len(wrong.query) - len(right.query) for wrong, right in zip(typos, look_ups, strict=True)}
     assert lengths == {-1, 0, 1}

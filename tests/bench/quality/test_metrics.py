@@ -20,16 +20,16 @@ def test_the_first_of_one() -> None:
 
 
 def test_the_second_of_one() -> None:
-    found = measure(["b", "a"], {"a"})
-    assert found.ndcg_10 == pytest.approx(0.6309297535714575)
-    assert (found.mrr_10, found.recall_10, found.hit_3) == (0.5, 1.0, 1.0)
+    measures = measure(["b", "a"], {"a"})
+    assert measures.ndcg_10 == pytest.approx(0.6309297535714575)
+    assert (measures.mrr_10, measures.recall_10, measures.hit_3) == (0.5, 1.0, 1.0)
 
 
 def test_two_of_three_relevant() -> None:
     """Ranks 1 and 4 of an ideal 1, 2, 3: (1 + 0.430677) / (1 + 0.630930 + 0.5)."""
-    found = measure(["a", "x", "y", "b"], {"a", "b", "c"})
-    assert found.ndcg_10 == pytest.approx(1.430676558073393 / 2.1309297535714578)
-    assert (found.mrr_10, found.recall_10, found.recall_100, found.hit_3) == (1.0, 2 / 3, 2 / 3, 1.0)
+    measures = measure(["a", "x", "y", "b"], {"a", "b", "c"})
+    assert measures.ndcg_10 == pytest.approx(1.430676558073393 / 2.1309297535714578)
+    assert (measures.mrr_10, measures.recall_10, measures.recall_100, measures.hit_3) == (1.0, 2 / 3, 2 / 3, 1.0)
 
 
 @pytest.mark.parametrize(
@@ -50,9 +50,9 @@ def test_each_measure_ends_at_its_depth(rank: int, expected: Measures) -> None:
 
 def test_more_relevant_than_places_can_still_be_perfect() -> None:
     relevant = {f"d{number}" for number in range(15)}
-    found = measure(sorted(relevant), relevant)
-    assert found.ndcg_10 == 1.0
-    assert found.recall_10 == 10 / 15
+    measures = measure(sorted(relevant), relevant)
+    assert measures.ndcg_10 == 1.0
+    assert measures.recall_10 == 10 / 15
 
 
 def test_nothing_found() -> None:
@@ -65,9 +65,9 @@ def test_measures_equal_their_vector_form(ranking: list[str], relevant: set[str]
     gains[: len(ranking)] = [id_ in relevant for id_ in ranking]
     discounts = 1 / np.log2(np.arange(2, 12))
     best = np.sort(np.concatenate([np.ones(len(relevant)), np.zeros(10)]))[::-1][:10]
-    found = measure(ranking, relevant)
-    assert found.ndcg_10 == pytest.approx(gains[:10] @ discounts / (best @ discounts))
-    assert found.mrr_10 == pytest.approx(max(gains[:10] / np.arange(1, 11)))
-    assert found.recall_10 == pytest.approx(gains[:10].sum() / len(relevant))
-    assert found.recall_100 == pytest.approx(gains[:100].sum() / len(relevant))
-    assert found.hit_3 == gains[:3].max()
+    measures = measure(ranking, relevant)
+    assert measures.ndcg_10 == pytest.approx(gains[:10] @ discounts / (best @ discounts))
+    assert measures.mrr_10 == pytest.approx(max(gains[:10] / np.arange(1, 11)))
+    assert measures.recall_10 == pytest.approx(gains[:10].sum() / len(relevant))
+    assert measures.recall_100 == pytest.approx(gains[:100].sum() / len(relevant))
+    assert measures.hit_3 == gains[:3].max()

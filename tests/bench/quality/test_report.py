@@ -33,7 +33,7 @@ def test_means_over_the_set_and_over_its_parts(parts: list[PartSummary]) -> None
 
 def test_differences_are_to_the_baseline(parts: list[PartSummary]) -> None:
     differences = parts[1].modes["adaptive"].differences
-    assert {name: one.mean for name, one in differences.items()} == {
+    assert {name: difference.mean for name, difference in differences.items()} == {
         "ndcg_10": 0.5,
         "mrr_10": 0.75,
         "recall_10": 0.0,

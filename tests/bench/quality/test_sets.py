@@ -46,7 +46,7 @@ def test_a_query_may_bring_its_vector(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "said"),
+    ("line", "message"),
     [
         ({"relevant": ["a"]}, "query is {'relevant': ['a']}: Field required"),
         ({"query": " ", "relevant": ["a"]}, "query is ' '"),
@@ -57,11 +57,11 @@ def test_a_query_may_bring_its_vector(tmp_path: Path) -> None:
         (["x"], "is ['x']"),
     ],
 )
-def test_a_bad_query_names_its_line(tmp_path: Path, line: object, said: str) -> None:
+def test_a_bad_query_names_its_line(tmp_path: Path, line: object, message: str) -> None:
     path = write(tmp_path / "q", {"query": "x", "relevant": ["a"]}, line)
     with pytest.raises(SetError, match="q:2: ") as error:
         read_queries(path, CORPUS)
-    assert said in str(error.value)
+    assert message in str(error.value)
 
 
 def test_a_bad_corpus_is_an_error(tmp_path: Path) -> None:

@@ -127,19 +127,19 @@ def test_a_source_is_told_by_its_path(path: str, is_one: bool) -> None:
 
 
 def test_a_commit_counts_by_the_sources_that_it_touched() -> None:
-    def one(subject: str, *paths: str, author: str = PERSON) -> Commit:
+    def commit(subject: str, *paths: str, author: str = PERSON) -> Commit:
         return Commit("0" * 40, author, subject, "", paths)
 
     basket, cart, order, till, shop = (f"src/{name}.py" for name in ("basket", "cart", "order", "till", "shop"))
     commits = [
-        one("fix: keep the cart after a login", "README.md", cart, "tests/test_cart.py", basket),
-        one("Keep the cart after a login (#12)", order),
-        one("Fix the cart", cart),
-        one("Say how carts are kept", "README.md", "tests/test_cart.py"),
-        one("Rename what a cart holds", basket, cart, order, till),
-        one("Rename what an order holds", basket, cart, order, till, shop),
-        one("Drop what is no cart", cart, "src/gone.py"),
-        one("Keep orders for a year", order, author="renovate[bot] <bot@example.org>"),
+        commit("fix: keep the cart after a login", "README.md", cart, "tests/test_cart.py", basket),
+        commit("Keep the cart after a login (#12)", order),
+        commit("Fix the cart", cart),
+        commit("Say how carts are kept", "README.md", "tests/test_cart.py"),
+        commit("Rename what a cart holds", basket, cart, order, till),
+        commit("Rename what an order holds", basket, cart, order, till, shop),
+        commit("Drop what is no cart", cart, "src/gone.py"),
+        commit("Keep orders for a year", order, author="renovate[bot] <bot@example.org>"),
     ]
     assert changes_of(commits, FILES) == [
         Change("keep the cart after a login", (basket, cart)),
@@ -149,8 +149,8 @@ def test_a_commit_counts_by_the_sources_that_it_touched() -> None:
 
 def test_the_newer_half_is_taken_at_even_distances() -> None:
     changes = [Change(str(number), ("a.py",)) for number in range(20)]
-    assert [one.text for one in spread(changes, 5)] == ["0", "2", "4", "6", "8"]
-    assert [one.text for one in spread(changes, 15)] == [str(number) for number in range(15)]
+    assert [change.text for change in spread(changes, 5)] == ["0", "2", "4", "6", "8"]
+    assert [change.text for change in spread(changes, 15)] == [str(number) for number in range(15)]
     assert spread(changes[:3], 5) == changes[:3]
 
 

@@ -59,9 +59,9 @@ def tree(tmp_path: Path) -> Path:
 
 def test_edges_are_right_wrong_unknown_or_missed(tree: Path) -> None:
     judged = {
-        (one.from_key.partition("#")[2], one.to_key.partition("#")[2]): one.verdict
-        for one in judge(tree)
-        if one.from_key.startswith("py::main.py#")
+        (edge.from_key.partition("#")[2], edge.to_key.partition("#")[2]): edge.verdict
+        for edge in judge(tree)
+        if edge.from_key.startswith("py::main.py#")
     }
     assert judged["right", "make"] == "right"
     assert judged["wrong", "Store.archive"] == "wrong"
@@ -74,7 +74,7 @@ def test_shares_are_of_what_the_compiler_knows() -> None:
         return Judged(f"a{number}", "b", "Calls", confidence, 1, verdict)  # type: ignore[arg-type]
 
     verdicts = [(1.0, "right"), (0.9, "right"), (0.5, "right"), (0.9, "wrong"), (0.5, "unknown"), (0.0, "missed")]
-    by_type = grid("shop", [judged(number, *one) for number, one in enumerate(verdicts)])
+    by_type = grid("shop", [judged(number, *verdict) for number, verdict in enumerate(verdicts)])
     assert by_type.rows[0] == ["Calls", "5", "3", "1", "1", "0.750", "0.667", "4", "0.750"]
 
 

@@ -229,8 +229,8 @@ def test_the_sets_of_this_repository_are_whole(folder: Path) -> None:
         assert len(tables.relations) >= 40 or not tables.relations
 
 
-def values(found: Found) -> list[float]:
-    return list(found.values())
+def values(figures: Found) -> list[float]:
+    return list(figures.values())
 
 
 def test_the_figures_of_a_ranking() -> None:
@@ -359,7 +359,10 @@ def test_the_tables_compare_with_the_baseline_and_count_by_kind() -> None:
     assert questions.headings == ["search", "method@5", "file@5", "items@5", "MRR@10", "primary@50"]
     assert questions.rows[0] == ["Query", *["1.000"] * 5]
     assert differences.rows == [
-        ["Query", *[f"{one:+.3f} [{one:+.3f}, {one:+.3f}]" for one in (1.0, 0.0, 1.0, 1.0, 0.0)]]
+        [
+            "Query",
+            *[f"{difference:+.3f} [{difference:+.3f}, {difference:+.3f}]" for difference in (1.0, 0.0, 1.0, 1.0, 0.0)],
+        ]
     ]
     assert evidence.rows == [["shop", "evidence", "0.50", "0.50", "4,001", "1.40"]]
     assert relations.rows == [

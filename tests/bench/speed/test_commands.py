@@ -39,14 +39,14 @@ def test_scale(out: Path) -> None:
     sizes = ("--nodes", NODES, "--nodes", NODES + 50, "--milvus-nodes", NODES, "--workers", 1)
     only = ("--only", "semantic", "--only", "fetch")
     run("scale", "--out", out, *sizes, "--clients", 1, "--clients", 2, *only, *QUICK)
-    found = result(out, "scale")
-    both, alone = found["sizes"]
-    assert [one["nodes"] for one in (both, alone)] == [NODES, NODES + 50]
+    measured = result(out, "scale")
+    both, alone = measured["sizes"]
+    assert [part["nodes"] for part in (both, alone)] == [NODES, NODES + 50]
     series = both["series"]
-    assert [one["server"] for one in series] == ["embedded", "on Milvus"] * 4
-    assert all(0 < one["p50"] <= one["p95"] <= one["p99"] for one in series)
-    assert [one["recall"] for one in series] == [1.0, 1.0, None, None] * 2
-    assert [one["agreement"] for one in series] == [None, 1.0] * 4
+    assert [row["server"] for row in series] == ["embedded", "on Milvus"] * 4
+    assert all(0 < row["p50"] <= row["p95"] <= row["p99"] for row in series)
+    assert [row["recall"] for row in series] == [1.0, 1.0, None, None] * 2
+    assert [row["agreement"] for row in series] == [None, 1.0] * 4
     assert all(both["memory"][server]["private"] > 0 for server in ("embedded", "on Milvus"))
     assert both["build_seconds"] > 0
     held = both["in_milvus"]
@@ -54,7 +54,7 @@ def test_scale(out: Path) -> None:
     assert held["file_bytes"] > 0
     assert 0 < held["idle"]["private"] < held["used"]["private"]
     assert alone["in_milvus"] is None
-    for start in found["starts"]:
+    for start in measured["starts"]:
         assert 0 < start["listening_seconds"] <= start["answered_seconds"]
         assert start["memory"]["private"] <= start["memory"]["proportional"] <= start["memory"]["resident"]
 

@@ -11,9 +11,9 @@ from mcp import Client
 
 from client.conftest import FakeServer
 from groundwire_client import AsyncGroundwireClient
-from groundwire_mcp.answers import Answers
 from groundwire_mcp.scopes import AllowedScope, AllowedScopes
 from groundwire_mcp.server import make_server
+from groundwire_mcp.tool_calls import ToolCalls
 from support.mcp_calls import Told, call
 
 
@@ -30,8 +30,8 @@ def answered(server: FakeServer, pending: str = "") -> Told:
             async def connected() -> AsyncGroundwireClient:
                 return client
 
-            answers = Answers(connected, AllowedScopes([AllowedScope("shop", "main")]), lambda: pending)
-            async with Client(make_server(answers)) as agent:
+            calls = ToolCalls(connected, AllowedScopes([AllowedScope("shop", "main")]), lambda: pending)
+            async with Client(make_server(calls)) as agent:
                 return await call(agent, "search_code", query="invoice")
 
     return asyncio.run(run())

@@ -22,7 +22,7 @@ from groundwire_client import (
     SearchTextResponse,
     SourceLocation,
 )
-from groundwire_mcp.responses import hits_of, lines_of, paths_of
+from groundwire_mcp.conversions import hits_of, lines_of, paths_of
 from support.mcp_calls import Agent
 
 BM25 = {"search_type": "bm25"}

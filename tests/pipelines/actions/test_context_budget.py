@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from pydantic import JsonValue
 
+from groundwire_pipelines.action_definition import Action
 from groundwire_pipelines.actions import check_context_budget, summarize_context
-from groundwire_pipelines.actions.definition import Action
 from groundwire_pipelines.errors import StepError
 from groundwire_pipelines.state import PipelineState
 from support.model import Conversation, conversation

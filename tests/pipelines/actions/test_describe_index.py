@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from groundwire_client import GetIndexResponse, IndexScope, IndexVersion, ListIndexesResponse
+from groundwire_pipelines.action_parts.prompt_values import prompt_values
 from groundwire_pipelines.actions.describe_index import ACTION
-from groundwire_pipelines.actions.prompt_values import prompt_values
 from support.retrieval import FakeRetrieval, make_runtime, make_state, run_action
 
 

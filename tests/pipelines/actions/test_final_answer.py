@@ -9,8 +9,8 @@ import pytest
 from pydantic import JsonValue
 
 from groundwire_client import ReachedNode, SkippedNode, SkipReason, SourceLocation
+from groundwire_pipelines.action_definition import Action
 from groundwire_pipelines.actions import call_model, finalize, persist_turn_and_finalize
-from groundwire_pipelines.actions.definition import Action
 from groundwire_pipelines.actions.finalize import FinalAnswerSettings
 from groundwire_pipelines.errors import StepError
 from groundwire_pipelines.history.sqlite import SqliteHistory

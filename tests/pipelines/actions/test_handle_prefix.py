@@ -5,8 +5,8 @@ import pytest
 from pydantic import JsonValue
 
 from groundwire_pipelines.actions.handle_prefix import ACTION
-from groundwire_pipelines.definition.loading import load_pipeline
 from groundwire_pipelines.errors import DefinitionError, StepError
+from groundwire_pipelines.loading import load_pipeline
 from groundwire_pipelines.runtime import AnsweredCall, Message, ModelRequest
 from support.model import conversation
 from support.retrieval import make_state, run_action

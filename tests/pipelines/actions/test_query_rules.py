@@ -9,9 +9,9 @@ from pydantic import JsonValue
 
 from groundwire_pipelines.actions.query import ACTION
 from groundwire_pipelines.actions.registry import actions
-from groundwire_pipelines.definition.loading import load_pipeline
 from groundwire_pipelines.definition.pipeline_file import read_document
 from groundwire_pipelines.errors import DefinitionError, StepError
+from groundwire_pipelines.loading import load_pipeline
 from groundwire_pipelines.validation.schema import pipeline_schema
 from support.retrieval import FakeRetrieval, make_runtime, make_state, run_action
 

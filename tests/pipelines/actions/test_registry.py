@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
+from groundwire_pipelines.action_definition import Action
 from groundwire_pipelines.actions import registry, search_nodes
-from groundwire_pipelines.actions.definition import Action
 from groundwire_pipelines.errors import PipelineError
 from groundwire_pipelines.validation.findings import parsed
 

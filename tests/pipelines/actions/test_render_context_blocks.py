@@ -18,8 +18,8 @@ from groundwire_client import (
     SearchHit,
     SourceLocation,
 )
+from groundwire_pipelines.action_parts.evidence_text import evidence_text
 from groundwire_pipelines.actions import finalize
-from groundwire_pipelines.actions.evidence import evidence_text
 from groundwire_pipelines.actions.render_context_blocks import ACTION
 from groundwire_pipelines.errors import StepError
 from groundwire_pipelines.state import SearchReport

@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from groundwire.tokens import TokenCounter
 from groundwire_client import DependencyPath, GraphEdge, NodeText, PathNode, SourceLocation
-from groundwire_pipelines.actions.evidence import evidence_text
-from groundwire_pipelines.actions.prompt_evidence import places_of
+from groundwire_pipelines.action_parts.evidence_text import evidence_text
+from groundwire_pipelines.action_parts.prompt_evidence import places_of
 from groundwire_pipelines.actions.render_paths import ACTION
 from groundwire_pipelines.evidence_nodes import EvidenceNode, PathEnd
 from support.retrieval import (

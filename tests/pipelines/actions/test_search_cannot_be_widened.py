@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from pydantic import JsonValue
 
 from groundwire_client import AccessContext, IndexScope, NodeFilter, metadata_of, node_filter
+from groundwire_pipelines.action_definition import Action
 from groundwire_pipelines.actions import query, search_nodes
-from groundwire_pipelines.actions.definition import Action
 from groundwire_pipelines.errors import StepError
 from groundwire_pipelines.parsing.filters import CALLER_NAMES, FILTER_NAMES
 from support.retrieval import FakeRetrieval, make_runtime, make_state, run_action

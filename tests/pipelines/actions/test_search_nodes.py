@@ -20,9 +20,9 @@ from groundwire_client import (
     SearchType,
     choices,
 )
+from groundwire_pipelines.action_definition import Action
+from groundwire_pipelines.action_parts.evidence_text import evidence_or_reason, evidence_text
 from groundwire_pipelines.actions import query
-from groundwire_pipelines.actions.definition import Action
-from groundwire_pipelines.actions.evidence import evidence_or_reason, evidence_text
 from groundwire_pipelines.actions.render_context_blocks import show_texts
 from groundwire_pipelines.actions.search_nodes import ACTION, SearchBy
 from groundwire_pipelines.errors import StepError

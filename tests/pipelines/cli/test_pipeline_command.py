@@ -9,9 +9,9 @@ from typer.testing import CliRunner, Result
 
 from groundwire_pipelines.actions.registry import actions
 from groundwire_pipelines.cli.pipeline import pipeline_app
-from groundwire_pipelines.definition.loading import load_pipeline
-from groundwire_pipelines.definition.merged_yaml import step_keys
 from groundwire_pipelines.definition.search_path import LIBRARY
+from groundwire_pipelines.loading import load_pipeline
+from groundwire_pipelines.merged_yaml import step_keys
 
 CHILD = """\
 pipeline:

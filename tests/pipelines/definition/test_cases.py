@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from groundwire_pipelines.definition.loading import load_pipeline
 from groundwire_pipelines.definition.search_path import LIBRARY
 from groundwire_pipelines.errors import DefinitionError
+from groundwire_pipelines.loading import load_pipeline
 from support.small_registry import SMALL_REGISTRY
 
 CASES = Path(__file__).parent / "cases"

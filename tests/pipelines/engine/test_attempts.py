@@ -10,14 +10,14 @@ import pytest
 
 from groundwire_client import AsyncGroundwireClient, FailedPreconditionError, NotFoundError, UnavailableError
 from groundwire_pipelines import Pipeline
+from groundwire_pipelines.action_definition import Action, Outcome, StepSettings
+from groundwire_pipelines.action_parts.evidence_text import evidence_or_reason
 from groundwire_pipelines.actions import search_nodes
-from groundwire_pipelines.actions.definition import Action, Outcome, StepSettings
-from groundwire_pipelines.actions.evidence import evidence_or_reason
 from groundwire_pipelines.engine.runner import run_steps
-from groundwire_pipelines.engine.trace import StepEnded, TraceEvent
 from groundwire_pipelines.errors import RunCancelledError, StepError
 from groundwire_pipelines.runtime import Runtime
 from groundwire_pipelines.state import PipelineState, SearchReport
+from groundwire_pipelines.trace.events import StepEnded, TraceEvent
 from support.retrieval import FakeRetrieval, found, make_definition, make_runtime, make_state, make_step
 
 BUSY = UnavailableError(grpc.StatusCode.UNAVAILABLE, "OVERLOADED", "busy", {}, "1")

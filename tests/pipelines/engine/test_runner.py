@@ -13,14 +13,14 @@ from groundwire_client import (
     NotFoundError,
     UnavailableError,
 )
+from groundwire_pipelines.action_definition import Action, Outcome, StepSettings
 from groundwire_pipelines.actions import search_nodes
-from groundwire_pipelines.actions.definition import Action, Outcome, StepSettings
-from groundwire_pipelines.definition.model import PipelineDefinition
+from groundwire_pipelines.definition.pipeline_definition import PipelineDefinition
 from groundwire_pipelines.engine.runner import run_steps
-from groundwire_pipelines.engine.trace import RunEnded, StepEnded, StepStarted, TraceEvent
 from groundwire_pipelines.errors import RunCancelledError, StepError
 from groundwire_pipelines.runtime import Runtime
 from groundwire_pipelines.state import PipelineState
+from groundwire_pipelines.trace.events import RunEnded, StepEnded, StepStarted, TraceEvent
 from support.retrieval import INDEX, FakeRetrieval, found, make_definition, make_runtime, make_state, make_step
 
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from groundwire_client import Retriever
-from groundwire_pipelines.definition.loading import load_pipeline
 from groundwire_pipelines.errors import StepError
+from groundwire_pipelines.loading import load_pipeline
 from groundwire_pipelines.pipeline import RunOptions
 from support.gathered import gathered, passage
 from support.pipeline_runs import RATES, SERVICE, Shop, assert_golden

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from groundwire_client import AccessContext, node_filter
-from groundwire_pipelines.engine.trace import JsonLinesSink
 from groundwire_pipelines.pipeline import RunOptions
 from groundwire_pipelines.runtime import Turn
+from groundwire_pipelines.trace.trace_file import JsonLinesSink
 from support.pipeline_runs import RATES, SERVICE, Shop
 from support.retrieval import FakeRetrieval, fetched, found, text, walked
 

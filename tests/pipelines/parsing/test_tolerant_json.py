@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groundwire_pipelines.parsing.jsonish import MalformedError, Tolerated, read_object
+from groundwire_pipelines.parsing.tolerant_json import MalformedError, Tolerated, read_object
 
 VALUES = st.recursive(
     st.none() | st.text(),

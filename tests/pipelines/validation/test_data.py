@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from groundwire_pipelines.actions.definition import ERROR_FIELDS
-from groundwire_pipelines.definition.loading import load_pipeline
+from groundwire_pipelines.action_definition import ERROR_FIELDS
 from groundwire_pipelines.errors import DefinitionError
+from groundwire_pipelines.loading import load_pipeline
 from groundwire_pipelines.state import RETRIEVED, PipelineState
 from groundwire_pipelines.validation.validator import GIVEN
 

@@ -77,10 +77,10 @@ def refusal(call: Callable[[], object]) -> Refusal:
     return type(error), error.reason, error.message, dict(error.metadata)
 
 
-def renamed(told: Refusal, old: Scope, new: Scope) -> Refusal:
+def renamed(original: Refusal, old: Scope, new: Scope) -> Refusal:
     """The refusal with one scope's names in place of another's."""
     pairs = [(getattr(old, name), getattr(new, name)) for name in ("repository", "branch", "active_index")]
-    kind, reason, message, metadata = told
+    kind, reason, message, metadata = original
     swap = dict(pair for pair in pairs if pair[0])
     return (
         kind,
@@ -150,12 +150,12 @@ def test_folders_without_rights_break_nothing_else(backend: EmbeddedBackend, put
             for path in locked:
                 path.chmod(0)
             listed = listing(backend, "", "", PUBLIC)
-            assert [(one.repository, one.active) for one in listed] == [
+            assert [(index.repository, index.active) for index in listed] == [
                 ("closed-pointer", False), ("shop", False), ("shop", True)]  # fmt: skip
             assert Scope("closed", "main") not in backend.scopes(UNLIMITED.scopes, UNLIMITED.scopes)
             for repository in ("closed", "closed-pointer", "closed-version"):
-                asked = partial(backend.open, Scope(repository, "main"), PUBLIC)
-                assert refusal(asked)[:2] == (NotFoundError, Reason.SCOPE_NOT_FOUND)
+                open_hidden = partial(backend.open, Scope(repository, "main"), PUBLIC)
+                assert refusal(open_hidden)[:2] == (NotFoundError, Reason.SCOPE_NOT_FOUND)
             (tmp_path / "shop/main").chmod(0o500)
             for change in (backend.activate, backend.delete):
                 assert refusal(partial(change, V1))[:2] == (BackendUnavailableError, Reason.BACKEND_UNAVAILABLE)
@@ -173,8 +173,8 @@ def test_a_change_that_the_store_refuses_names_its_reason_and_version(backend: E
     absent = ((V1, PreconditionError, Reason.INDEX_GONE), (V3, NotFoundError, Reason.INDEX_NOT_FOUND))
     for change in (backend.activate, backend.delete):
         for scope, kind, reason in absent:
-            found = refusal(partial(change, scope))
-            assert (found[0], found[1], found[3]) == (kind, reason, scope.names)
+            refused = refusal(partial(change, scope))
+            assert (refused[0], refused[1], refused[3]) == (kind, reason, scope.names)
 
 
 def bound(case: str) -> AccessContext:
@@ -199,10 +199,10 @@ def test_a_scope_without_a_node_within_bounds_looks_like_one_that_never_was(
     put_case(V2, "")
     open_ = getattr(backend, ask)
     for hidden in (UNPINNED, V1, V2, V3):
-        told = refusal(partial(open_, hidden, bound("8")))
-        assert told[:2] == (NotFoundError, Reason.SCOPE_NOT_FOUND)
+        refused = refusal(partial(open_, hidden, bound("8")))
+        assert refused[:2] == (NotFoundError, Reason.SCOPE_NOT_FOUND)
         never = replace(hidden, branch="absent")
-        assert renamed(told, hidden, never) == refusal(partial(open_, never, bound("8")))
+        assert renamed(refused, hidden, never) == refusal(partial(open_, never, bound("8")))
     assert refusal(partial(open_, V2, bound("7")))[1] is Reason.INDEX_NOT_FOUND
     assert open_(V1, bound("7")) is not None
     assert [index.version for index in listing(backend, "", "", bound("7"))] == ["v1"]
@@ -238,10 +238,10 @@ def test_a_hidden_scope_looks_like_one_that_never_was(backend: EmbeddedBackend, 
     put(V2, HIDDEN)
     open_ = getattr(backend, ask)
     for hidden in (UNPINNED, V1, V2, V3):
-        told = refusal(partial(open_, hidden, PUBLIC))
-        assert told[:2] == (NotFoundError, Reason.SCOPE_NOT_FOUND)
+        refused = refusal(partial(open_, hidden, PUBLIC))
+        assert refused[:2] == (NotFoundError, Reason.SCOPE_NOT_FOUND)
         for never in (replace(hidden, repository="absent"), replace(hidden, branch="absent")):
-            assert renamed(told, hidden, never) == refusal(partial(open_, never, PUBLIC))
+            assert renamed(refused, hidden, never) == refusal(partial(open_, never, PUBLIC))
 
 
 @pytest.mark.parametrize("ask", ["open", "get_index"])
@@ -250,9 +250,9 @@ def test_a_hidden_version_of_a_visible_scope_looks_like_one_that_never_was(
 ) -> None:
     put(V1, activate=True)
     put(V2, HIDDEN)
-    told = refusal(lambda: getattr(backend, ask)(V2, PUBLIC))
-    assert told[:2] == (NotFoundError, Reason.INDEX_NOT_FOUND)
-    assert renamed(told, V2, V3) == refusal(lambda: getattr(backend, ask)(V3, PUBLIC))
+    refused = refusal(lambda: getattr(backend, ask)(V2, PUBLIC))
+    assert refused[:2] == (NotFoundError, Reason.INDEX_NOT_FOUND)
+    assert renamed(refused, V2, V3) == refusal(lambda: getattr(backend, ask)(V3, PUBLIC))
 
 
 def test_a_visible_version_answers_its_pin_when_the_active_one_is_hidden(backend: EmbeddedBackend, put: Put) -> None:

@@ -137,13 +137,13 @@ def test_who_sees_nothing_of_a_version_never_has_it_opened(data: Path, opened: l
     backend = EmbeddedBackend(data)
     hidden, absent = Scope("shop", "hidden", version), Scope("shop", "absent", version)
     for ask in (backend.open, backend.get_index):
-        told: list[str] = []
+        messages: list[str] = []
         for scope in (hidden, absent):
             with pytest.raises(NotFoundError) as caught:
                 ask(scope, PUBLIC)
             assert caught.value.reason is Reason.SCOPE_NOT_FOUND
-            told.append(caught.value.message)
-        assert told[0] == told[1]
+            messages.append(caught.value.message)
+        assert messages[0] == messages[1]
     assert opened == []
     if version != "v99":
         assert backend.open(hidden, FINANCE).index == version or not version
@@ -152,13 +152,13 @@ def test_who_sees_nothing_of_a_version_never_has_it_opened(data: Path, opened: l
 
 def test_policies_are_kept_as_far_as_they_fit_and_as_long_as_they_stay(data: Path, tmp_path: Path) -> None:
     store = IndexStore(shutil.copytree(data, tmp_path, dirs_exist_ok=True))
-    one, other = (store.directory(Scope("shop", "hidden", version)) for version in ("v1", "v2"))
+    directory_v1, directory_v2 = (store.directory(Scope("shop", "hidden", version)) for version in ("v1", "v2"))
     policies = KnownPolicies(most_classes=3)
-    for directory in (one, other, one):
+    for directory in (directory_v1, directory_v2, directory_v1):
         assert policies.any_visible(directory, FINANCE)
         assert not policies.any_visible(directory, PUBLIC)
     assert len(policies._kept) == 1
-    (one / POLICIES_FILE).write_text("[{}]")
-    assert policies.any_visible(one, PUBLIC)
-    (one / POLICIES_FILE).unlink()
-    assert not policies.any_visible(one, FINANCE)
+    (directory_v1 / POLICIES_FILE).write_text("[{}]")
+    assert policies.any_visible(directory_v1, PUBLIC)
+    (directory_v1 / POLICIES_FILE).unlink()
+    assert not policies.any_visible(directory_v1, FINANCE)

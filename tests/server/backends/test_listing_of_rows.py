@@ -18,11 +18,11 @@ class Proposer:
     def __init__(self, scores: NDArray[np.float64], error: float, seed: int) -> None:
         self._error = error
         self._rough = scores + np.random.default_rng(seed).uniform(-error, error, len(scores))
-        self.asked = 0
+        self.calls = 0
 
     def __call__(self, first: int, end: int, limit: int) -> Proposal:
         assert limit <= MOST_ROWS
-        self.asked += 1
+        self.calls += 1
         part = self._rough[first:end]
         order = np.argsort(-part)[:limit]
         rest = -np.inf if len(part) <= limit else float(part[order[-1]]) + self._error
@@ -53,10 +53,10 @@ def test_the_list_is_that_of_the_exact_scores(
     expected = top_rows(rows, scores[rows], count)
     assert ranked.rows.tolist() == expected.rows.tolist()
     assert ranked.scores.tolist() == expected.scores.tolist()
-    event(f"asked {min(propose.asked, 10)} times")
+    event(f"asked {min(propose.calls, 10)} times")
 
 
 def test_a_clear_list_is_asked_for_once() -> None:
     propose = Proposer(np.arange(1_000.0), 0.1, seed=1)
     assert listed(np.arange(1_000.0), propose, 10, -np.inf).rows.tolist() == [*range(999, 989, -1)]
-    assert propose.asked == 1
+    assert propose.calls == 1

@@ -75,11 +75,11 @@ def test_a_version_that_many_ask_for_is_opened_once(backend: EmbeddedBackend, op
         return backend.open(V1, PUBLIC)
 
     with ThreadPoolExecutor(4) as threads:
-        asked = [threads.submit(open_together) for _ in range(4)]
+        futures = [threads.submit(open_together) for _ in range(4)]
         assert opening.begun.wait(LONG)
         time.sleep(0.05)  # the others, if they were let, would begin to open it as well
         opening.let.set()
-        views = [future.result(LONG).view for future in asked]
+        views = [future.result(LONG).view for future in futures]
     assert opening.opened == ["v1"]
     assert len({id(view.index) for view in views}) == 1
 

@@ -38,7 +38,7 @@ def answers(
         list(known),
         snapshot.node_count,
         snapshot.nodes(rows),
-        *([snapshot.ids(found) for found in read(rows)] for read in (snapshot.parents, snapshot.adjacent)),
+        *([snapshot.ids(positions) for positions in read(rows)] for read in (snapshot.parents, snapshot.adjacent)),
         *(cosines(vectors, vector).tolist() for vector in vectors),
         snapshot.service_contexts(["a", "b", "ä", "absent"]),
         snapshot.text_sizes(rows),
@@ -46,14 +46,14 @@ def answers(
     ]
 
 
-def alike(found: Told) -> Told:
+def alike(retrieved: Told) -> Told:
     """With files numbered as they first occur: the numbers themselves say nothing, and stay inside the server."""
     numbers: dict[int, int] = {}
     items = [
         item if item.file is None else replace(item, file=numbers.setdefault(item.file, len(numbers)))
-        for item in found.items
+        for item in retrieved.items
     ]
-    return replace(found, items=tuple(items))
+    return replace(retrieved, items=tuple(items))
 
 
 @costly()
@@ -85,10 +85,10 @@ def test_nodes_of_the_other_lifecycle_change_nothing_but_how_many_were_blocked(
     searches = [data.draw(candidate_searches) for _ in range(2)]
     ids = [node.id for node in corpus.nodes]
     with serving(corpus, shared_backend) as backend:
-        found = answers(backend, caller, lifecycle, searches, ids)
+        actual = answers(backend, caller, lifecycle, searches, ids)
     with serving(trimmed, shared_backend) as backend:
         expected = answers(backend, caller, lifecycle, searches, ids)
-    assert [replace(one, deleted_blocked=0) if isinstance(one, Told) else one for one in found] == expected
+    assert [replace(answer, deleted_blocked=0) if isinstance(answer, Told) else answer for answer in actual] == expected
 
 
 @given(data=st.data(), caller=callers, lifecycle=lifecycles)

@@ -64,9 +64,9 @@ def test_a_report_shows_signs_in_place_of_those_that_steer_the_terminal(tmp_path
     run_ok("index", more, *command[2:], "--version", "v2")
     compared = run_ok("diff", "v1", "v2", "-r", "sh\u202eop", "-b", "main", "--data", tmp_path / "data")
     failed = run("index", tmp_path / f"absent{signs}", *command[2:]).stderr
-    for told in (built, unchanged, compared, failed):
-        assert not [sign for sign in "\u202e\u202d\x1b\x9b" if sign in told]
-        assert "\N{REPLACEMENT CHARACTER}" in told
+    for printed in (built, unchanged, compared, failed):
+        assert not [sign for sign in "\u202e\u202d\x1b\x9b" if sign in printed]
+        assert "\N{REPLACEMENT CHARACTER}" in printed
 
 
 def test_an_unchanged_tree_is_left_alone(tmp_path: Path, shop: Path) -> None:
@@ -83,8 +83,8 @@ def test_an_unchanged_tree_is_left_alone(tmp_path: Path, shop: Path) -> None:
 def test_a_file_whose_path_makes_too_long_an_id_is_named_and_the_others_are_indexed(tmp_path: Path, shop: Path) -> None:
     deep = "/".join("d" * 200 for _ in range(11))
     write(shop, {f"{deep}/shop.py": "import payroll.pay\n\n\ndef other():\n    payroll.pay.pay()\n"})
-    told = run_ok("index", shop, *ONE, "--data", tmp_path / "data", "--version", "v1")
-    assert "skipped 1: the id of a node has more than 2048 bytes; shorten the file's path or the symbol: ddd" in told
+    printed = run_ok("index", shop, *ONE, "--data", tmp_path / "data", "--version", "v1")
+    assert "skipped 1: the id of a node has more than 2048 bytes; shorten the file's path or the symbol: ddd" in printed
     assert exported(tmp_path / "data").keys() == {"shop.py", "payroll/pay.py"}
 
 
@@ -103,19 +103,19 @@ def test_of_many_types_and_reasons_only_the_most_frequent_are_printed(tmp_path: 
     edges = [{"type": "edge", "from": "cs::a", "to": "cs::a", "edge_type": f"T{number:03}"} for number in range(900)]
     records = [{"type": "node", "kind": "cs", "local_id": "a", "text": "a"}, *edges]
     write(tmp_path, {"many.jsonl": "".join(json.dumps(record) + "\n" for record in records)})
-    told = run_ok("index", tmp_path / "many.jsonl", *ONE, "--data", tmp_path / "data")
-    assert re.search(r"  850 others\W+850\b", told)
-    assert len(told.splitlines()) < 80
+    printed = run_ok("index", tmp_path / "many.jsonl", *ONE, "--data", tmp_path / "data")
+    assert re.search(r"  850 others\W+850\b", printed)
+    assert len(printed.splitlines()) < 80
     write(shop, {".gitignore": "!\n" * 200})
-    told = run_ok("index", shop, *ONE, "--data", tmp_path / "data")
-    assert "skipped for 151 other reasons: 151" in told
+    printed = run_ok("index", shop, *ONE, "--data", tmp_path / "data")
+    assert "skipped for 151 other reasons: 151" in printed
 
 
 def test_files_that_are_skipped_for_one_reason_have_one_row_with_their_lines(tmp_path: Path, shop: Path) -> None:
     write(shop, {"a.py": "x = 1\n\ndef a(:\n", "b.py": "x = 1\n\n\ndef b(:\n", "c.eot": "c", "d.woff": "d"})
-    told = run_ok("index", shop, *ONE, "--data", tmp_path / "data")
-    assert "skipped 2: syntax error; the rest of the file is indexed: a.py:3, b.py:4\n" in told
-    assert "skipped 2: an image, a font, an archive or other data: c.eot, d.woff\n" in told
+    printed = run_ok("index", shop, *ONE, "--data", tmp_path / "data")
+    assert "skipped 2: syntax error; the rest of the file is indexed: a.py:3, b.py:4\n" in printed
+    assert "skipped 2: an image, a font, an archive or other data: c.eot, d.woff\n" in printed
 
 
 def test_names_of_a_source_are_printed_as_they_are(tmp_path: Path) -> None:
@@ -127,11 +127,11 @@ def test_names_of_a_source_are_printed_as_they_are(tmp_path: Path) -> None:
             '{"type": "edge", "from": "cs::a", "to": "cs::a", "edge_type": "Calls[/red]"}\n'
         },
     )
-    told = run_ok(
+    printed = run_ok(
         "index", file / "nodes.jsonl", "-r", "[/bold]", "-b", "[red]", "--embedder", "none", "--data", tmp_path / "data"
     )
-    assert "[/bold] [red] 2" in told
-    assert "Calls[/red]" in told
+    assert "[/bold] [red] 2" in printed
+    assert "Calls[/red]" in printed
 
 
 def test_a_file_of_repositories_indexes_all_that_it_can(tmp_path: Path, shop: Path) -> None:

@@ -1,6 +1,7 @@
 """`groundwire index` reads a commit of a Git repository, by address or folder, without a checkout."""
 
 import os
+import socket
 import subprocess
 from dataclasses import replace
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 from groundwire_index.addresses import without_credentials
 from groundwire_index.scope import Scope
 from groundwire_index.store.store import IndexStore
+from groundwire_ingest import git_trees
 from groundwire_ingest.git_trees import git_tree, is_git_repository, repository_name
 from groundwire_ingest.ingest_errors import IngestError
 from groundwire_ingest.tree.decoding import MAX_FILE_BYTES
@@ -228,9 +230,115 @@ def test_addresses() -> None:
     assert repository_name("git@example.org:shop") == "shop"
     assert without_credentials("https://ann:secret@example.org/shop") == "https://example.org/shop"
     assert without_credentials("s3://key:secret@bucket/team?token=secret") == "s3://bucket/team"
-    with pytest.raises(IngestError) as refused, git_tree("https://ann:secret@127.0.0.1:9/shop", ""):
+    assert without_credentials("https://[2001:db8::1]:8443/shop@v1") == "https://[2001:db8::1]:8443/shop@v1"
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "https://ann:secret@127.0.0.1:9/shop",
+        "https://ann:sec/secret@127.0.0.1:9/shop",
+        "https://ann:secret#secret@127.0.0.1:9/shop",
+        "https://ann:secret?secret@127.0.0.1:9/shop",
+        "https://ann:secret@[127.0.0.1/shop",
+        "https://ann:secret@127.0.0.1\u2100:9/shop",
+    ],
+)
+def test_an_address_that_fails_is_named_without_its_password(address: str, tmp_path: Path) -> None:
+    failed = run("index", address, "-r", "a", "-b", "b", "--embedder", "none", "--data", tmp_path / "data")
+    assert failed.returncode == 1
+    assert "git failed" in failed.stderr
+    assert "secret" not in failed.stderr
+
+
+def test_a_server_that_says_nothing_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(git_trees, "_SECONDS_OF_SILENCE", 1)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        address = f"http://127.0.0.1:{silent.getsockname()[1]}/shop"
+        with pytest.raises(IngestError, match="git failed"), git_tree(address, ""):
+            pass
+
+
+def test_no_name_of_an_address_is_in_the_way(shop: Path, tmp_path: Path) -> None:
+    objects = tmp_path / "objects"
+    git(shop, "clone", "--quiet", "--bare", str(shop), str(objects))
+    with git_tree(f"file://{objects}", "") as tree:
+        assert (tree.folder.name, (tree.folder / "src" / "tax.py").exists()) == ("objects", True)
+    assert repository_name("https://example.org/..") == "repository"
+
+
+@pytest.mark.parametrize("ref", ["trunk:refs/heads/other", "+trunk", "^trunk"])
+def test_a_ref_is_one_name(shop: Path, ref: str) -> None:
+    with pytest.raises(IngestError, match="is no name of a branch"), git_tree(f"file://{shop}", ref):
         pass
-    assert "secret" not in str(refused.value)
+
+
+def test_the_folder_of_a_repository_starts_no_program(shop: Path, tmp_path: Path) -> None:
+    """A repository that lacks objects can name a program by which git fetches them."""
+    hostile, started = tmp_path / "hostile.git", tmp_path / "started"
+    git(tmp_path, "init", "--quiet", "--bare", str(hostile))
+    commit = git(shop, "rev-parse", "HEAD")
+    held = f"{commit}\n{git(shop, 'rev-parse', 'HEAD^{tree}')}\n{git(shop, 'rev-parse', 'HEAD:src')}\n"
+    subprocess.run(
+        ["git", "-C", str(shop), "pack-objects", "--quiet", str(hostile / "objects" / "pack" / "pack")],
+        input=held.encode(), check=True, capture_output=True,
+    )  # fmt: skip
+    (pack,) = (hostile / "objects" / "pack").glob("*.pack")
+    pack.with_suffix(".promisor").touch()
+    (hostile / "refs" / "heads" / "trunk").write_text(f"{commit}\n")
+    (hostile / "HEAD").write_text("ref: refs/heads/trunk\n")
+    for name, value in (
+        ("core.repositoryFormatVersion", "1"),
+        ("extensions.partialClone", "origin"),
+        ("remote.origin.promisor", "true"),
+        ("remote.origin.url", str(shop)),
+        ("remote.origin.uploadPack", f"touch {started}; git-upload-pack"),
+    ):
+        git(hostile, "config", name, value)
+    with pytest.raises(IngestError, match="is the repository complete"), git_tree(str(hostile), ""):
+        pass
+    assert not started.exists()
+
+
+def test_variables_of_another_repository_change_nothing(
+    shop: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Git sets them for the programs that it starts, such as a hook that builds an index."""
+    other = tmp_path / "other.git"
+    git(tmp_path, "init", "--quiet", "--bare", str(other))
+    before = sorted(path for path in other.rglob("*") if path.is_file())
+    for name in ("GIT_DIR", "GIT_COMMON_DIR"):
+        monkeypatch.setenv(name, str(other))
+    monkeypatch.setenv("GIT_OBJECT_DIRECTORY", str(other / "objects"))
+    monkeypatch.setenv("GIT_INDEX_FILE", str(other / "index"))
+    for source in (f"file://{shop}", str(shop)):
+        with git_tree(source, "v1") as tree:
+            assert (tree.folder / "src" / "tax.py").exists()
+    assert sorted(path for path in other.rglob("*") if path.is_file()) == before
+
+
+def test_a_replaced_object_does_not_count(shop: Path) -> None:
+    git(shop, "replace", git(shop, "rev-parse", "HEAD"), git(shop, "rev-parse", "v1"))
+    with git_tree(str(shop), "trunk") as tree:
+        assert (tree.folder / "src" / "tax.py").read_text() == "def rate():\n    return 20\n"
+
+
+def test_a_small_commit_of_very_many_files_is_refused(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Trees within trees: each holds the one before ten times, and the commit has a million files."""
+    tree = git(shop, "rev-parse", "HEAD:src")
+    for _ in range(6):
+        made = subprocess.run(
+            ["git", "-C", str(shop), "mktree"],
+            input="".join(f"040000 tree {tree}\t{number}\n" for number in range(10)).encode(),
+            check=True, capture_output=True,
+        )  # fmt: skip
+        tree = made.stdout.decode().strip()
+    commit = git(shop, "commit-tree", tree, "-m", "evil")
+    for limit in ("MOST_FILES", "MOST_BYTES"):
+        with monkeypatch.context() as lower:
+            lower.setattr(git_trees, limit, 20)
+            with pytest.raises(IngestError, match="index a part of it"), git_tree(str(shop), commit):
+                pass
 
 
 @pytest.mark.parametrize("name", ["../out.py", ".git/config", "a/../../out.py"])

@@ -19,8 +19,8 @@ NAMES = ("repository-" + "r" * 100, "feature/" + "b" * 90, "version-" + "v" * 10
 def command() -> Callable[..., tuple[int, str, str]]:
     """Runs a command on a narrow terminal; its exit code, output and errors."""
     app = typer.Typer()
-    for own in (indexes, activate, delete):
-        app.command()(own)
+    for function in (indexes, activate, delete):
+        app.command()(function)
 
     def run(*arguments: str, **environment: str) -> tuple[int, str, str]:
         result = CliRunner().invoke(app, arguments, env={"COLUMNS": "40", **environment})
@@ -47,11 +47,11 @@ def test_a_name_is_never_broken(
 
 def test_where_there_is_no_index_the_cure_is_told(command: Callable[..., tuple[int, str, str]], tmp_path: Path) -> None:
     absent = str(tmp_path / "absent")
-    code, _, told = command("indexes", "--data", absent)
+    code, _, notes = command("indexes", "--data", absent)
     assert code == 0
-    assert f"there is no data folder {absent!r}: build one by `groundwire index" in told
-    _, _, told = command("indexes", "--data", str(tmp_path), "-r", "shop")
-    assert "there is no index of that repository and branch: build one" in told
+    assert f"there is no data folder {absent!r}: build one by `groundwire index" in notes
+    _, _, notes = command("indexes", "--data", str(tmp_path), "-r", "shop")
+    assert "there is no index of that repository and branch: build one" in notes
 
 
 @pytest.mark.parametrize(

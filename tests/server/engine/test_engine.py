@@ -89,16 +89,16 @@ def test_a_keyword_rerank_blends_similarity_and_coverage_over_the_widened_list(
     with shared_backend(nodes, vectors=vectors) as backend:
         engine = engine_over(backend, rerankers=Rerankers(KeywordReranker(widen_factor)))
         wide = engine.search(replace(request, top_k=top_k * widen_factor, rerank=Rerank.NONE), never_stop).hits
-        found = engine.search(request, never_stop).hits
-        told = engine.search(replace(request, explain=True), never_stop).hits
+        hits = engine.search(request, never_stop).hits
+        explained = engine.search(replace(request, explain=True), never_stop).hits
     wanted = set(tokenize(request.query))
     scores = [
         0.5 * hit.score + 0.5 * len(wanted & set(tokenize(texts_by_id[hit.label.id]))) / len(wanted) for hit in wide
     ]
     by_similarity = [(hit.label.id, hit.score) for hit in wide]
-    assert [(hit.label.id, hit.score, hit.rank) for hit in found] == reranked(by_similarity, scores, top_k)
+    assert [(hit.label.id, hit.score, hit.rank) for hit in hits] == reranked(by_similarity, scores, top_k)
     places = {hit.label.id: RetrieverScore(Retriever.DENSE, hit.rank, hit.score) for hit in wide}
-    assert [hit.retrievers for hit in told] == [(places[hit.label.id],) for hit in found]
+    assert [hit.retrievers for hit in explained] == [(places[hit.label.id],) for hit in hits]
 
 
 @pytest.fixture
@@ -128,11 +128,11 @@ A, B, C, D = full("A", "B", "C", "D")
 
 def test_a_cross_encoder_reranks_where_one_is_configured(backend: EmbeddedBackend) -> None:
     request = replace(SEARCH, rerank=Rerank.CODEBERT, top_k=2)
-    found = engine_over(backend, rerankers=Rerankers(KeywordReranker(widen_factor=1), LengthReranker(2))).search(
+    result = engine_over(backend, rerankers=Rerankers(KeywordReranker(widen_factor=1), LengthReranker(2))).search(
         request, never_stop
     )
-    assert local([hit.label.id for hit in found.hits]) == ["C", "A"]
-    assert [hit.score for hit in found.hits] == [-1.0, -2.0]
+    assert local([hit.label.id for hit in result.hits]) == ["C", "A"]
+    assert [hit.score for hit in result.hits] == [-1.0, -2.0]
 
 
 def test_a_cross_encoder_that_is_not_configured_is_refused(backend: EmbeddedBackend) -> None:
@@ -142,8 +142,8 @@ def test_a_cross_encoder_that_is_not_configured_is_refused(backend: EmbeddedBack
 
 
 def test_a_keyword_rerank_of_a_query_without_tokens_keeps_the_order(backend: EmbeddedBackend) -> None:
-    found = engine_over(backend).search(replace(SEARCH, query="of the"), never_stop)
-    assert local([hit.label.id for hit in found.hits]) == ["A", "B", "C"]
+    result = engine_over(backend).search(replace(SEARCH, query="of the"), never_stop)
+    assert local([hit.label.id for hit in result.hits]) == ["A", "B", "C"]
 
 
 GRAPH: dict[str, Any] = {"scope": SCOPE, "access": PUBLIC, "max_nodes": 10, "edge_allowlist": ("*",)}
@@ -158,9 +158,9 @@ PATHS = PathsRequest(**GRAPH, from_ids=(A,), to_ids=(C,), max_hops=5, max_paths=
 def test_edge_types_are_compared_without_case(
     backend: EmbeddedBackend, allowlist: tuple[str, ...], reached: list[str]
 ) -> None:
-    found = engine_over(backend).expand(replace(EXPAND, edge_allowlist=allowlist), never_stop)
-    assert local([node.id for node in found.nodes]) == reached
-    assert found.index == "v1"
+    expansion = engine_over(backend).expand(replace(EXPAND, edge_allowlist=allowlist), never_stop)
+    assert local([node.id for node in expansion.nodes]) == reached
+    assert expansion.index == "v1"
 
 
 @pytest.mark.parametrize(
@@ -168,15 +168,20 @@ def test_edge_types_are_compared_without_case(
     [(Direction.OUTGOING, ["B", "C"]), (Direction.INCOMING, ["B", "A"]), (Direction.BOTH, ["B", "A", "C"])],
 )
 def test_the_direction_is_followed(backend: EmbeddedBackend, direction: Direction, reached: list[str]) -> None:
-    found = engine_over(backend).expand(replace(EXPAND, seed_ids=(B,), direction=direction), never_stop)
-    assert local([node.id for node in found.nodes]) == reached
+    expansion = engine_over(backend).expand(replace(EXPAND, seed_ids=(B,), direction=direction), never_stop)
+    assert local([node.id for node in expansion.nodes]) == reached
 
 
 @pytest.mark.parametrize("seeds", [(D,), full("absent"), full("D", "absent")])
 def test_seeds_that_are_hidden_or_absent_look_the_same(backend: EmbeddedBackend, seeds: tuple[str, ...]) -> None:
-    found = engine_over(backend).expand(replace(EXPAND, seed_ids=seeds), never_stop)
-    assert (found.seed_ids, found.nodes, found.edges, found.reason) == ((), (), (), ExpandReason.NO_SEEDS)
-    assert not found.truncated
+    expansion = engine_over(backend).expand(replace(EXPAND, seed_ids=seeds), never_stop)
+    assert (expansion.seed_ids, expansion.nodes, expansion.edges, expansion.reason) == (
+        (),
+        (),
+        (),
+        ExpandReason.NO_SEEDS,
+    )
+    assert not expansion.truncated
 
 
 FETCH = FetchRequest(SCOPE, PUBLIC, (A,), (), budget_tokens=100, mode=PrioritizationMode.SEED_FIRST)
@@ -184,27 +189,27 @@ FETCH = FetchRequest(SCOPE, PUBLIC, (A,), (), budget_tokens=100, mode=Prioritiza
 
 def test_texts_come_whole_with_their_place_in_the_graph(backend: EmbeddedBackend) -> None:
     nodes = (RequestedText(B, 1, A), RequestedText(C, 2, B), RequestedText(D, 1, "x"))
-    found = engine_over(backend).fetch(replace(FETCH, nodes=nodes, budget_tokens=7), never_stop)
-    assert [text.requested for text in found.texts] == [RequestedText(A, 0, "", is_seed=True), RequestedText(C, 2, B)]
-    assert [text.stored.text for text in found.texts] == ["AAAA", "CC"]
-    assert [text.stored.token_count for text in found.texts] == [4, 2]
-    assert found.skipped == (SkippedNode(B, SkipReason.OVER_BUDGET), SkippedNode(D, SkipReason.UNAVAILABLE))
-    assert (found.used_tokens, found.used_chars, found.index) == (6, 6, "v1")
+    fetched = engine_over(backend).fetch(replace(FETCH, nodes=nodes, budget_tokens=7), never_stop)
+    assert [text.requested for text in fetched.texts] == [RequestedText(A, 0, "", is_seed=True), RequestedText(C, 2, B)]
+    assert [text.stored.text for text in fetched.texts] == ["AAAA", "CC"]
+    assert [text.stored.token_count for text in fetched.texts] == [4, 2]
+    assert fetched.skipped == (SkippedNode(B, SkipReason.OVER_BUDGET), SkippedNode(D, SkipReason.UNAVAILABLE))
+    assert (fetched.used_tokens, fetched.used_chars, fetched.index) == (6, 6, "v1")
 
 
 def test_a_budget_of_characters_counts_characters(backend: EmbeddedBackend) -> None:
     request = replace(FETCH, seed_ids=full("A", "B", "C"), budget_tokens=None, max_chars=6)
-    found = engine_over(backend).fetch(request, never_stop)
-    assert local([text.requested.id for text in found.texts]) == ["A", "C"]
-    assert found.used_chars == 6
+    fetched = engine_over(backend).fetch(request, never_stop)
+    assert local([text.requested.id for text in fetched.texts]) == ["A", "C"]
+    assert fetched.used_chars == 6
 
 
 def test_the_lists_given_are_not_changed_by_what_is_skipped(backend: EmbeddedBackend) -> None:
     request = replace(FETCH, seed_ids=full("D", "A", "absent", "A"))
-    found = engine_over(backend).fetch(request, never_stop)
-    assert local([text.requested.id for text in found.texts]) == ["A"]
-    assert [skipped.id for skipped in found.skipped] == list(full("D", "absent"))
-    assert {skipped.reason for skipped in found.skipped} == {SkipReason.UNAVAILABLE}
+    fetched = engine_over(backend).fetch(request, never_stop)
+    assert local([text.requested.id for text in fetched.texts]) == ["A"]
+    assert [skipped.id for skipped in fetched.skipped] == list(full("D", "absent"))
+    assert {skipped.reason for skipped in fetched.skipped} == {SkipReason.UNAVAILABLE}
 
 
 BAD_SCOPE = Scope("", "main")
@@ -276,20 +281,20 @@ def test_encoded_responses_stay_within_the_byte_limit(
         engine = engine_over(backend, walk_and_text_bytes=bound)
         fetched = engine.fetch(FetchRequest(SCOPE, PUBLIC, seeds, graph, 1_000_000), never_stop)
         expanded = engine.expand(replace(EXPAND, seed_ids=seeds), never_stop)
-        found = engine.find_paths(replace(PATHS, from_ids=seeds, to_ids=ids), never_stop)
+        paths = engine.find_paths(replace(PATHS, from_ids=seeds, to_ids=ids), never_stop)
     assert encode_fetch(fetched).ByteSize() <= bound
     assert encode_expansion(expanded).ByteSize() <= bound
-    assert encode_paths(found).ByteSize() <= bound
+    assert encode_paths(paths).ByteSize() <= bound
     assert len(fetched.texts) + len(fetched.skipped) == len(ids)
     assert {skipped.reason for skipped in fetched.skipped} <= {SkipReason.RESPONSE_LIMIT}
 
 
 def test_a_call_that_waits_for_its_embedder_keeps_nobody_from_computing(tmp_path: Path) -> None:
-    asked, go_on = threading.Event(), threading.Event()
+    embedding_begun, go_on = threading.Event(), threading.Event()
 
     class SlowEmbedder(HashEmbedder):
         def embed_query(self, text: str) -> NDArray[np.float32]:
-            asked.set()
+            embedding_begun.set()
             assert go_on.wait(10)
             return super().embed_query(text)
 
@@ -298,7 +303,7 @@ def test_a_call_that_waits_for_its_embedder_keeps_nobody_from_computing(tmp_path
     plain = SearchRequest(SCOPE, PUBLIC, SearchType.BM25, "invoice", 3)
     with ThreadPoolExecutor() as pool:
         waits = pool.submit(engine.search, replace(plain, search_type=SearchType.SEMANTIC), never_stop)
-        assert asked.wait(10)
+        assert embedding_begun.wait(10)
         other = pool.submit(engine.search, plain, never_stop)
         assert other.result(10).hits
         assert not waits.done()

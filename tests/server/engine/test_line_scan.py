@@ -3,6 +3,7 @@
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 
 from groundwire_index.nodes.source_signatures import BLOCK_BYTES, open_signatures, write_signatures
 from groundwire_index.nodes.source_texts import SourceRuns
-from groundwire_server.engine.line_scan import LineScan
+from groundwire_server.engine.line_scan import MATCH_BYTES, LineScan
 from groundwire_server.engine.linear_pattern import LinearPattern, Span
 
 _DRAW = random.Random(11)
@@ -66,6 +67,12 @@ class RecordingPattern(LinearPattern):
 
     searched: list[tuple[int, int]]
 
+    @classmethod
+    def of(cls, text: str, *, is_literal: bool = False, multiline: bool = False) -> "RecordingPattern":
+        pattern = cls(text, is_literal=is_literal, ignore_case=False, whole_words=False, multiline=multiline)
+        pattern.searched = []
+        return pattern
+
     def search(self, content: memoryview, start: int, end: int) -> Span | None:
         self.searched.append((start, end))
         return super().search(content, start, end)
@@ -79,8 +86,7 @@ def test_what_is_read_does_not_depend_on_hidden_texts(hidden_text: str, lines_be
         visible_text = "the same line everywhere\n" * lines_between
         texts = [visible_text, f"{text}\n", visible_text, f"{text}\n" * 2_000, visible_text]
         runs = runs_of(texts, tmp_path).selected(np.asarray([True, False, True, False, True]))
-        pattern = RecordingPattern("needle", is_literal=True, ignore_case=False, whole_words=False, multiline=False)
-        pattern.searched = []
+        pattern = RecordingPattern.of("needle", is_literal=True)
         assert found_lines(runs, pattern, Checkpoints()) == []
         searched.append(pattern.searched)
     assert searched[0] == searched[1]
@@ -117,3 +123,25 @@ def test_a_scan_finds_what_a_search_in_each_line_finds(
         if pattern.search(memoryview(line), 0, len(line)) is not None
     ]
     assert found_lines(runs, pattern, Checkpoints()) == expected
+
+
+def test_a_search_for_several_lines_does_not_read_the_rest_of_a_file_for_each_of_them(tmp_path: Path) -> None:
+    runs, checkpoints = runs_of(["a line\n" * 50_000], tmp_path), Checkpoints()
+    pattern = RecordingPattern.of("a[^z]*z|a", multiline=True)
+    lines = list(islice(LineScan(runs, pattern, multiline=True).lines(checkpoints), 100))
+    assert [line.number for line in lines] == [*range(1, 101)]
+    assert max(end - start for start, end in pattern.searched) <= 2 * MATCH_BYTES
+    assert checkpoints.count >= 100, "a call that nobody waits for ends between two matches"
+
+
+@pytest.mark.parametrize("length", [3, 1_000, MATCH_BYTES - 1, MATCH_BYTES])
+@pytest.mark.parametrize("before", [0, MATCH_BYTES - 2, 2 * MATCH_BYTES - 2, 5 * MATCH_BYTES + 7])
+def test_a_match_of_several_lines_is_found_wherever_it_begins(before: int, length: int, tmp_path: Path) -> None:
+    inner_lines = "x\n" * length
+    match = f"<{inner_lines[: length - 2]}>"
+    lines_behind = "\n-" * 200_000
+    runs = runs_of([f"{'-' * before}{match}{lines_behind}\n"], tmp_path)
+    pattern = RecordingPattern.of("<[^>]*>", multiline=True)
+    (line,) = LineScan(runs, pattern, multiline=True).lines(Checkpoints())
+    assert line.match == Span(before, before + length)
+    assert line.number == 1

@@ -43,7 +43,7 @@ PYTHON_LIB: Files = {
     ),
 }
 GO_APP: Files = {
-    "go.mod": "module example.com/app\n",
+    "go.mod": "module example.com/app\n\nrequire example.com/lib v1.0.0\n",
     "main.go": (
         'package main\n\nimport (\n\t"fmt"\n\n\t"example.com/lib/store"\n)\n\n'
         "type server struct {\n\tst *store.Store\n}\n\n"
@@ -176,7 +176,7 @@ LIB = {f"{part}/{path}": text for part, (_, files) in PARTS.items() for path, te
 
 def is_of_packages(edge: tuple[str, str, str, float, int]) -> bool:
     """True for an edge between files of build tools, which a tree does not have."""
-    return edge[0].split("::")[2] in ("toml", "json", "xml", "msbuild")
+    return edge[0].split("::")[2] in ("toml", "json", "gomod", "xml", "msbuild")
 
 
 @pytest.fixture(scope="module")
@@ -221,6 +221,7 @@ def test_files_of_build_tools_lead_to_those_of_the_packages_that_they_use(team: 
     between = crossing(walk(team.engine, ids(team.data, "app"), ["app", "lib"]))
     assert {(edge[0], edge[1], edge[4]) for edge in between if is_of_packages(edge)} == {
         ("app::main::toml::python/pyproject.toml", "lib::main::toml::python/pyproject.toml", 4),
+        ("app::main::gomod::go/go.mod", "lib::main::gomod::go/go.mod", 3),
         ("app::main::json::script/package.json", "lib::main::json::script/package.json", 4),
         ("app::main::xml::java/pom.xml", "lib::main::xml::java/pom.xml", 5),
         ("app::main::msbuild::dotnet/App.csproj", "lib::main::msbuild::dotnet/Team.Lib.csproj", 3),
@@ -239,14 +240,14 @@ def test_a_hidden_repository_that_offers_the_same_names_has_no_influence(team: T
 
 def test_a_hidden_definition_of_the_using_repository_has_no_influence(tmp_path: Path) -> None:
     """What a repository defines itself comes from no other one, but not for those who do not see the definition."""
-    own = {
+    own_files = {
         "hidden/lib/client.py": PYTHON_LIB["src/lib/client.py"],
         "hidden/lib/__init__.py": PYTHON_LIB["src/lib/__init__.py"],
         "hidden/schema.sql": SQL_LIB["schema.sql"],
     }
     using = {**PYTHON_APP, **SQL_APP}
     with_own, without = Team(tmp_path / "with"), Team(tmp_path / "without")
-    with_own.add("app", {**using, **own}, [AccessRule("/hidden/", NodeAccess(acl_tags=("depot",)))])
+    with_own.add("app", {**using, **own_files}, [AccessRule("/hidden/", NodeAccess(acl_tags=("depot",)))])
     without.add("app", using)
     for made in (with_own, without):
         made.add("lib", {**PYTHON_LIB, **SQL_LIB})

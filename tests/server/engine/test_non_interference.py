@@ -321,11 +321,11 @@ def act(engine: PlainEngine, request: Request) -> Answer:
 def answers(
     engine: PlainEngine, backend: EmbeddedBackend, requests: list[Request], caller: AccessContext
 ) -> list[Answer]:
-    told = [answer(partial(act, engine, request)) for request in requests]
+    replies = [answer(partial(act, engine, request)) for request in requests]
     for version in ["", *VERSIONS, "v9"]:
-        told.append(answer(partial(described, backend, replace(SCOPE, active_index=version), caller)))
-    told.append([undated(summary) for summary in backend.list_indexes("", "", caller, UNLIMITED.scopes, never_stop)])
-    return told
+        replies.append(answer(partial(described, backend, replace(SCOPE, active_index=version), caller)))
+    replies.append([undated(summary) for summary in backend.list_indexes("", "", caller, UNLIMITED.scopes, never_stop)])
+    return replies
 
 
 @costly()

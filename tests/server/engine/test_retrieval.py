@@ -91,8 +91,8 @@ def embedded_by(fingerprint: str) -> Callable[[IndexContent], IndexContent]:
     return change
 
 
-def asked_of(found: QueryResult) -> list[Retriever]:
-    return [retriever for retriever, _ in found.meta.list_lengths]
+def asked_of(result: QueryResult) -> list[Retriever]:
+    return [retriever for retriever, _ in result.meta.list_lengths]
 
 
 def refusal(engine: PlainEngine, query: QueryRequest) -> tuple[Reason, str]:
@@ -103,7 +103,7 @@ def refusal(engine: PlainEngine, query: QueryRequest) -> tuple[Reason, str]:
 
 
 @pytest.mark.parametrize(
-    ("change", "vectors", "query", "asked"),
+    ("change", "vectors", "query", "expected"),
     [
         (whole, True, WITH_VECTOR, set(Retriever)),
         (whole, False, QUERY, set(Retriever) - {Retriever.DENSE}),
@@ -113,19 +113,23 @@ def refusal(engine: PlainEngine, query: QueryRequest) -> tuple[Reason, str]:
     ],
 )
 def test_who_names_no_source_asks_all_that_the_index_has(
-    put: Put, change: Callable[[IndexContent], IndexContent], vectors: bool, query: QueryRequest, asked: set[Retriever]
+    put: Put,
+    change: Callable[[IndexContent], IndexContent],
+    vectors: bool,
+    query: QueryRequest,
+    expected: set[Retriever],
 ) -> None:
-    found = put(change, vectors=vectors).query(query, never_stop)
-    assert asked_of(found) == [retriever for retriever in Retriever if retriever in asked]
-    assert [match.node.id for match in found.matches] == ["shop::main::cs::A"]
+    result = put(change, vectors=vectors).query(query, never_stop)
+    assert asked_of(result) == [retriever for retriever in Retriever if retriever in expected]
+    assert [match.node.id for match in result.matches] == ["shop::main::cs::A"]
 
 
 @pytest.mark.parametrize("retriever", Retriever)
 def test_a_named_source_is_the_only_one_that_is_asked(put: Put, retriever: Retriever) -> None:
     query = replace(WITH_VECTOR if retriever is Retriever.DENSE else QUERY, retrievers=(retriever,))
-    found = put(whole).query(query, never_stop)
-    assert found.meta.list_lengths == ((retriever, 1),)
-    scores = found.matches[0].scores
+    result = put(whole).query(query, never_stop)
+    assert result.meta.list_lengths == ((retriever, 1),)
+    scores = result.matches[0].scores
     assert scores is not None
     assert [other for other in Retriever if getattr(scores, other.value) is not None] == [retriever]
 
@@ -141,18 +145,18 @@ def test_a_named_source_is_the_only_one_that_is_asked(put: Put, retriever: Retri
 def test_a_named_source_that_the_index_lacks_is_refused(
     put: Put, change: Callable[[IndexContent], IndexContent], retriever: Retriever, reason: Reason
 ) -> None:
-    told = refusal(put(change, vectors=False), replace(QUERY, retrievers=(retriever, Retriever.TRIGRAM)))
-    assert told[0] is reason
-    assert "ask other retrievers" in told[1]
+    refused = refusal(put(change, vectors=False), replace(QUERY, retrievers=(retriever, Retriever.TRIGRAM)))
+    assert refused[0] is reason
+    assert "ask other retrievers" in refused[1]
 
 
 @pytest.mark.parametrize(("table", "retriever"), [("code", Retriever.BM25_CODE), ("prose", Retriever.BM25_PROSE)])
 def test_words_of_another_tokeniser_are_refused_named_or_not(put: Put, table: str, retriever: Retriever) -> None:
     engine = put(of_another_tokeniser(table), vectors=False)
     for retrievers in ((retriever,), ()):
-        told = refusal(engine, replace(QUERY, retrievers=retrievers))
-        assert told[0] is Reason.LEXICAL_MISSING
-        assert "was tokenised by other rules than this server's; build it anew" in told[1]
+        refused = refusal(engine, replace(QUERY, retrievers=retrievers))
+        assert refused[0] is Reason.LEXICAL_MISSING
+        assert "was tokenised by other rules than this server's; build it anew" in refused[1]
     if retriever is Retriever.BM25_CODE:
         search = SearchRequest(SCOPE, PUBLIC, SearchType.BM25, "getUser", 10)
         with pytest.raises(PreconditionError, match="was tokenised by other rules"):
@@ -169,10 +173,10 @@ def test_vectors_without_their_embedder_are_never_left_out_silently(put: Put) ->
 
 def test_the_embedder_of_the_index_embeds_the_query_and_is_named(put: Put) -> None:
     engine = put(embedded_by("flat-1"))
-    found = engine.query(QUERY, never_stop)
-    assert (found.meta.routing.embedder, found.meta.routing.vector_space_id) == ("flat", "flat-1")
-    assert found.matches[0].scores is not None
-    assert found.matches[0].scores.dense == 1.0
+    result = engine.query(QUERY, never_stop)
+    assert (result.meta.routing.embedder, result.meta.routing.vector_space_id) == ("flat", "flat-1")
+    assert result.matches[0].scores is not None
+    assert result.matches[0].scores.dense == 1.0
     others = engine.query(replace(QUERY, retrievers=tuple(LEXICAL)), never_stop).meta.routing
     assert (others.embedder, others.vector_space_id) == ("", "")
 

@@ -146,18 +146,18 @@ def test_an_explanation_changes_no_hit_and_tells_each_lists_rank_and_score(
         engine = engine_over(backend)
         search = data.draw(searches)
         plain = ask(engine, replace(search, explain=False))
-        told = ask(engine, replace(search, explain=True))
+        explained = ask(engine, replace(search, explain=True))
         assert plain.debug is None
         assert all((hit.retrievers, hit.matched_tokens) == ((), ()) for hit in plain.hits)
-        assert [replace(hit, retrievers=(), matched_tokens=()) for hit in told.hits] == list(plain.hits)
-        places: dict[str, list[RetrieverScore]] = {hit.label.id: [] for hit in told.hits}
+        assert [replace(hit, retrievers=(), matched_tokens=()) for hit in explained.hits] == list(plain.hits)
+        places: dict[str, list[RetrieverScore]] = {hit.label.id: [] for hit in explained.hits}
         for alone, retriever in ((SearchType.SEMANTIC, Retriever.DENSE), (SearchType.BM25, Retriever.BM25_CODE)):
             if search.search_type in (alone, SearchType.HYBRID):
-                found = ask(engine, replace(search, search_type=alone, explain=False)).hits
-                for hit in found:
+                hits = ask(engine, replace(search, search_type=alone, explain=False)).hits
+                for hit in hits:
                     if hit.label.id in places:
                         places[hit.label.id].append(RetrieverScore(retriever, hit.rank, hit.score))
-        for hit in told.hits:
+        for hit in explained.hits:
             assert list(hit.retrievers) == places[hit.label.id]
             lexical = search.search_type is not SearchType.SEMANTIC
             matched = sorted(set(tokenize(search.query)) & set(tokenize(texts[hit.label.id]))) if lexical else []
@@ -208,8 +208,8 @@ def test_at_most_sixteen_matched_tokens_are_told(make_node: MakeNode, open_backe
 
 def test_a_node_without_a_vector_is_found_by_its_words_alone(engine: PlainEngine) -> None:
     assert ids_of(ask(engine, replace(SEARCH, search_type=SearchType.SEMANTIC)).hits) == ["A", "B"]
-    found = ask(engine, replace(SEARCH, query="user")).hits
-    assert sorted(ids_of(found)) == ["A", "B", "D"]
+    hits = ask(engine, replace(SEARCH, query="user")).hits
+    assert sorted(ids_of(hits)) == ["A", "B", "D"]
 
 
 def test_work_stops_between_the_lists(engine: PlainEngine) -> None:
@@ -244,8 +244,8 @@ def test_an_index_without_vectors_refuses_what_needs_them(
 ) -> None:
     with open_backend([make_node("A", "tax")]) as backend:
         engine = engine_over(backend)
-        asked = replace(SEARCH, search_type=search_type)
-        assert refusal(engine, asked) == (Reason.VECTORS_MISSING, {"active_index": "v1"})
+        search = replace(SEARCH, search_type=search_type)
+        assert refusal(engine, search) == (Reason.VECTORS_MISSING, {"active_index": "v1"})
         assert ids_of(ask(engine, replace(SEARCH, search_type=SearchType.BM25)).hits) == ["A"]
         anyhow = ask(engine, replace(SEARCH, search_type=None, query_vector=()))
         assert (anyhow.search_type, ids_of(anyhow.hits)) == (SearchType.BM25, ["A"])
@@ -257,8 +257,8 @@ def test_what_a_search_without_a_type_means_does_not_depend_on_hidden_vectors(
 ) -> None:
     nodes = [make_node("A", "tax"), make_node("B", "tax", access=HIDDEN)]
     with open_backend(nodes, vectors=[None, (1, 0)]) as backend:
-        found = ask(engine_over(backend), replace(SEARCH, search_type=None))
-        assert (found.search_type, ids_of(found.hits)) == (SearchType.HYBRID, ["A"])
+        result = ask(engine_over(backend), replace(SEARCH, search_type=None))
+        assert (result.search_type, ids_of(result.hits)) == (SearchType.HYBRID, ["A"])
 
 
 @pytest.mark.parametrize("search_type", [SearchType.BM25, SearchType.HYBRID])
@@ -267,11 +267,11 @@ def test_an_index_without_words_refuses_what_needs_them(
 ) -> None:
     with open_backend([make_node("A", "tax")], vectors=[(1, 0)], lexical=False) as backend:
         engine = engine_over(backend)
-        asked = replace(SEARCH, search_type=search_type)
-        assert refusal(engine, asked) == (Reason.LEXICAL_MISSING, {"active_index": "v1"})
+        search = replace(SEARCH, search_type=search_type)
+        assert refusal(engine, search) == (Reason.LEXICAL_MISSING, {"active_index": "v1"})
         for works in (SearchType.SEMANTIC, None):
-            found = ask(engine, replace(SEARCH, search_type=works))
-            assert (found.search_type, ids_of(found.hits)) == (SearchType.SEMANTIC, ["A"])
+            result = ask(engine, replace(SEARCH, search_type=works))
+            assert (result.search_type, ids_of(result.hits)) == (SearchType.SEMANTIC, ["A"])
 
 
 def test_vectors_that_the_source_brought_need_a_query_vector(engine: PlainEngine) -> None:

@@ -45,11 +45,13 @@ def put(tmp_path: Path, index_content: IndexContentOf, make_node: MakeNode) -> P
     """`put(vectors, vectors)`: an engine over two indexes of two nodes each, whose vectors a service made."""
 
     def engine(*vectors: Sequence[tuple[float, ...]] | None, probes: Sequence[str] = ("", "")) -> PlainEngine:
-        for scope, own, probed in zip((ONE, OTHER), vectors, probes, strict=True):
+        for scope, vectors_of_scope, probed in zip((ONE, OTHER), vectors, probes, strict=True):
             nodes = [make_node(name, "tax of an invoice", scope=scope) for name in "AB"]
-            content = index_content(nodes, vectors=own, scope=scope)
+            content = index_content(nodes, vectors=vectors_of_scope, scope=scope)
             if content.vectors is not None:
-                space = VectorSpace("own", "own-1", len((own or ())[0]), probes=(probed,) if probed else ())
+                space = VectorSpace(
+                    "own", "own-1", len((vectors_of_scope or ())[0]), probes=(probed,) if probed else ()
+                )
                 content = replace(content, vectors=replace(content.vectors, space=space))
             store = IndexStore(tmp_path)
             with store.build(scope) as directory:
@@ -67,17 +69,17 @@ def test_matches_by_words_are_not_diversified_by_vectors_that_cannot_be_compared
 ) -> None:
     vectors = ([(1.0, 0.0, 0.0)] * 2, others)
     engine = put(*(reversed(vectors) if turned else vectors))
-    found = engine.query(replace(QUERY, retrievers=(Retriever.BM25_CODE,)), never_stop)
-    assert len(found.matches) == 4
-    assert found.meta.parameters.diversify_strength is None
+    result = engine.query(replace(QUERY, retrievers=(Retriever.BM25_CODE,)), never_stop)
+    assert len(result.matches) == 4
+    assert result.meta.parameters.diversify_strength is None
 
 
 def test_vectors_of_one_model_are_compared(put: Put) -> None:
     vectors = [(1.0, 0.0), (0.0, 1.0)]
     engine = put(vectors, vectors, probes=(probe(1.0, 0.0), probe(0.9999, 0.0)))
-    found = engine.query(replace(QUERY, query_vector=(1.0, 0.0)), never_stop)
-    assert [match.node.id for match in found.matches[:1]] == ["one::main::cs::A"]
-    assert found.meta.parameters.diversify_strength == 0.5
+    result = engine.query(replace(QUERY, query_vector=(1.0, 0.0)), never_stop)
+    assert [match.node.id for match in result.matches[:1]] == ["one::main::cs::A"]
+    assert result.meta.parameters.diversify_strength == 0.5
 
 
 def test_vectors_of_a_model_before_and_after_it_changed_are_not_compared(put: Put) -> None:

@@ -22,9 +22,9 @@ from groundwire_ingest.timestamps import parse_timestamp, timestamp_text
     ],
 )
 def test_a_time(text: str, moment: datetime) -> None:
-    found = parse_timestamp(text)
-    assert found == moment
-    assert found.tzinfo is UTC
+    parsed = parse_timestamp(text)
+    assert parsed == moment
+    assert parsed.tzinfo is UTC
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from groundwire_ingest import workers as limits
-from groundwire_ingest.workers import GivenUp, Pickler, Workers
+from groundwire_ingest.workers import GivenUp, Pickler, Unpickler, Workers
 from support.build_jobs import die_once, do, process_id
 
 
@@ -104,3 +104,13 @@ def test_dataclasses_are_sent_with_all_their_fields() -> None:
     counted.count = 3
     sent = [_Plain("a", (_Plain("b"), _Plain("b"))), counted, {"x": _Plain("c")}]
     assert pickle.loads(Pickler.dumps(sent)) == sent
+
+
+@pytest.mark.parametrize("name", ["os.system", "git_tree", "TemporaryDirectory"])
+def test_a_result_makes_no_objects_but_those_of_own_types(name: str) -> None:
+    """A worker reads files that are not trusted, and may be made to return anything."""
+    module = "groundwire_ingest.git_trees"
+    strings = b"".join(b"\x8c" + bytes([len(text)]) + text.encode() for text in (module, name))
+    calls_it = b"\x80\x04" + strings + b"\x93\x8c\x04true\x85R."
+    with pytest.raises(pickle.UnpicklingError, match="is no type of a result"):
+        Unpickler(calls_it).load()

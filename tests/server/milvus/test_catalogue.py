@@ -123,7 +123,7 @@ def test_a_name_is_not_used_twice(tmp_path: Path, catalogue: Catalogue) -> None:
 def test_a_deleted_version_leaves_its_policies_alone(tmp_path: Path, catalogue: Catalogue) -> None:
     # So many policies that document and tombstone take several parts of the catalogue each.
     access = [StatedAccess("t", (f"tag-{number}",) * 3, (), 0) for number in range(1_200)]
-    records = [node(f"a/{number}", "", access=own) for number, own in enumerate(access)]
+    records = [node(f"a/{number}", "", access=stated_access) for number, stated_access in enumerate(access)]
     build_in_milvus(tmp_path, catalogue, records, activate=False)
     entry = catalogue.require(V1)
     assert entry.parts > 1
@@ -189,10 +189,10 @@ def test_a_sample_reads_some_pages_and_finds_damage_in_them(
     entry = catalogue.require(V1)
     document, name = catalogue.document(entry), entry.collections.nodes
     assert document.nodes_state.pages == tuple(range(12))
-    told: list[tuple[int, int]] = []
-    check_contents(catalogue.store, entry.collections, document, lambda *done: told.append(done), most_pages=5)
+    progress: list[tuple[int, int]] = []
+    check_contents(catalogue.store, entry.collections, document, lambda *done: progress.append(done), most_pages=5)
     few = sum(min(5, len(state.pages)) for state in (document.nodes_state, document.edges_state, document.facts_state))
-    assert told[-1] == (few, few)
+    assert progress[-1] == (few, few)
     rows = list(catalogue.store.query(name, "row >= 0", ["*"]))
     catalogue.store.upsert(name, [{**row, "label": row["label"] + "A"} for row in rows[:8]])
     with pytest.raises(IndexDamagedError, match="nodes: its content does not match"):  # 4 of 12 pages are sound

@@ -78,9 +78,9 @@ def test_versions_are_compared_and_exported_as_in_a_folder(environment: dict[str
     lines = records()
     for version, source in (("v1", lines), ("v2", [*lines[:100], *lines[120:121]])):
         file = write_jsonl(tmp_path / f"{version}.jsonl", source)
-        for own in (environment, embedded):
+        for variables in (environment, embedded):
             build = ("index", file, *SCOPE, "--version", version, "--embedder", "none", "--skip-dangling-edges")
-            run_ok(*build, environment=own)
+            run_ok(*build, environment=variables)
     for command in (
         ("diff", "v1", *SCOPE, "--json"),
         ("diff", "v2", "v1", *SCOPE),
@@ -99,8 +99,8 @@ def test_a_build_names_all_that_it_skipped(environment: dict[str, str], tmp_path
     names = [f"binary{number}.py" for number in range(5)]
     for name in names:
         (tree / name).write_bytes(b"\x00\xff")
-    told = run_ok("index", tree, *SCOPE, "--embedder", "none", environment=environment)
-    assert f": {', '.join(names)}\n" in told
+    printed = run_ok("index", tree, *SCOPE, "--embedder", "none", environment=environment)
+    assert f": {', '.join(names)}\n" in printed
 
 
 def test_a_milvus_that_is_away_is_one_line(source: Path, environment: dict[str, str]) -> None:

@@ -59,13 +59,13 @@ def filled(store: MilvusStore) -> str:
 
 
 def test_rows_come_back_by_field_with_their_types(store: MilvusStore, filled: str) -> None:
-    found = store.query(filled, "row in [0,2,5]", SCHEMA.names).in_order("row", [2, 0, 5])
-    assert found.integers("row").tolist() == [2, 0]
-    assert found.strings("word") == ["62", "61"]
-    assert found.flags("flag").tolist() == [True, True]
-    assert found.digests("digests") == [["aa", "bb"], []]
-    np.testing.assert_array_equal(found.dense("vector", 2), np.asarray([[0.6, 0.8], [1, 0]], dtype=np.float32))
-    assert [row["sparse"] for row in found] == [{7: 2.0}, {1: 0.5}]
+    rows = store.query(filled, "row in [0,2,5]", SCHEMA.names).in_order("row", [2, 0, 5])
+    assert rows.integers("row").tolist() == [2, 0]
+    assert rows.strings("word") == ["62", "61"]
+    assert rows.flags("flag").tolist() == [True, True]
+    assert rows.digests("digests") == [["aa", "bb"], []]
+    np.testing.assert_array_equal(rows.dense("vector", 2), np.asarray([[0.6, 0.8], [1, 0]], dtype=np.float32))
+    assert [row["sparse"] for row in rows] == [{7: 2.0}, {1: 0.5}]
 
 
 def test_facts_are_found_by_their_keys(store: MilvusStore) -> None:
@@ -74,8 +74,8 @@ def test_facts_are_found_by_their_keys(store: MilvusStore) -> None:
     store.insert(FACTS_SCHEMA, "facts", rows)
     store.finish(FACTS_SCHEMA, "facts")
     numbers = [*range(299, -1, -1), 7]
-    found = store.by_keys("facts", ["t/absent", *(f"t/{number}" for number in numbers)], ["content"])
-    assert found.strings("content") == [f"fact {number}" for number in range(299, -1, -1)]
+    facts = store.by_keys("facts", ["t/absent", *(f"t/{number}" for number in numbers)], ["content"])
+    assert facts.strings("content") == [f"fact {number}" for number in range(299, -1, -1)]
     assert len(store.by_keys("facts", ["t/absent"], ["content"])) == len(store.by_keys("facts", [], ["content"])) == 0
 
 
@@ -101,9 +101,9 @@ def test_a_search_gives_rows_and_inner_products(store: MilvusStore, filled: str)
 
 
 def test_a_sparse_search_finds_only_what_shares_a_dimension(store: MilvusStore, filled: str) -> None:
-    found, none = store.search(filled, "sparse", [{7: 2.0}, {4_000_000_000: 1.0}], 10)
-    assert found.rows.tolist() == [2, 1]
-    assert found.scores.tolist() == [4.0, 0.5]
+    matches, none = store.search(filled, "sparse", [{7: 2.0}, {4_000_000_000: 1.0}], 10)
+    assert matches.rows.tolist() == [2, 1]
+    assert matches.scores.tolist() == [4.0, 0.5]
     assert none.rows.tolist() == []
 
 
@@ -124,8 +124,8 @@ def test_an_alias_belongs_to_one_collection_and_moves_in_one_step(store: MilvusS
 def test_rows_are_replaced_and_removed(store: MilvusStore, filled: str) -> None:
     store.upsert(filled, [{**ROWS[0], "word": "7a", "sparse": {1: 0.5}}])
     store.delete_rows(filled, "row in [1]")
-    found = store.query(filled, "", ["row", "word"], strong=True).in_order("row", [0, 1, 2])
-    assert found.strings("word") == ["7a", "62"]
+    rows = store.query(filled, "", ["row", "word"], strong=True).in_order("row", [0, 1, 2])
+    assert rows.strings("word") == ["7a", "62"]
 
 
 def test_a_dropped_collection_is_missing(store: MilvusStore, filled: str) -> None:

@@ -8,7 +8,7 @@ from groundwire_milvus.dense_index import DenseIndex, dense_index
 
 
 @pytest.mark.parametrize(
-    ("asked", "of_build", "of_search"),
+    ("text", "of_build", "of_search"),
     [
         ("FLAT", {}, {}),
         ("HNSW", {"M": 32, "efConstruction": 360}, {"ef": 400}),
@@ -17,16 +17,16 @@ from groundwire_milvus.dense_index import DenseIndex, dense_index
     ],
 )
 def test_parameters_are_those_given_or_else_known(
-    asked: str, of_build: dict[str, int], of_search: dict[str, int]
+    text: str, of_build: dict[str, int], of_search: dict[str, int]
 ) -> None:
-    index = dense_index(asked)
+    index = dense_index(text)
     assert (index.of_build, index.of_search(100)) == (of_build, of_search)
-    assert index.is_exact is (asked == "FLAT")
+    assert index.is_exact is (text == "FLAT")
     assert dense_index("FLAT") == DenseIndex()
 
 
 @pytest.mark.parametrize(
-    ("asked", "told"),
+    ("text", "message"),
     [
         ("", "'' must be one of FLAT, HNSW, IVF_FLAT"),
         ("hnsw", "'hnsw' must be one of"),
@@ -38,6 +38,6 @@ def test_parameters_are_those_given_or_else_known(
         ("IVF_FLAT:nlist=65537", "from 1 to 65,536, not '65537'"),
     ],
 )
-def test_what_is_wrong_is_told_with_the_rule(asked: str, told: str) -> None:
-    with pytest.raises(ValueError, match=re.escape(told)):
-        dense_index(asked)
+def test_what_is_wrong_is_told_with_the_rule(text: str, message: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(message)):
+        dense_index(text)

@@ -34,8 +34,8 @@ VARIED: list[SourceRecord] = [
 def with_vectors(records: list[SourceRecord]) -> Iterator[SourceRecord]:
     chance = Random(3)
     for record in records:
-        own = tuple(chance.gauss(0, 1) for _ in range(3))
-        yield replace(record, vector=own) if isinstance(record, SourceNode) else record
+        vector = tuple(chance.gauss(0, 1) for _ in range(3))
+        yield replace(record, vector=vector) if isinstance(record, SourceNode) else record
 
 
 @pytest.fixture

@@ -13,10 +13,10 @@ ACCESS = NodeAccess(tenant_id="t", acl_tags=("a",))
 
 
 @given(TEXTS, TEXTS)
-def test_hexadecimal_keeps_texts_their_prefixes_and_their_order(one: str, other: str) -> None:
-    assert packing.unhexed(packing.hexed(one)) == one
-    assert packing.hexed(one + other).startswith(packing.hexed(one))
-    assert (packing.hexed(one) < packing.hexed(other)) == (one.encode() < other.encode())
+def test_hexadecimal_keeps_texts_their_prefixes_and_their_order(text: str, other: str) -> None:
+    assert packing.unhexed(packing.hexed(text)) == text
+    assert packing.hexed(text + other).startswith(packing.hexed(text))
+    assert (packing.hexed(text) < packing.hexed(other)) == (text.encode() < other.encode())
 
 
 @given(st.dictionaries(st.integers(0, 2**32 - 1), st.integers(1, 2**31 - 1)))

@@ -56,16 +56,16 @@ def test_the_address_of_milvus_comes_from_its_settings(tmp_path: Path) -> None:
     token, ca = tmp_path / "token", Authority.create(tmp_path).folder / "authority.crt"
     token.write_text("root:secret\n")
     uri = "https://milvus:19530"
-    own = {**MILVUS, "backend": "milvus", "milvus_token_file": token, "milvus_token": None, "milvus_ca": ca}
-    settings = load_settings(None, **{**own, "milvus_uri": uri})
+    values = {**MILVUS, "backend": "milvus", "milvus_token_file": token, "milvus_token": None, "milvus_ca": ca}
+    settings = load_settings(None, **{**values, "milvus_uri": uri})
     assert _address(settings) == MilvusAddress(uri, "code", "root:secret", str(ca), 3)
     with pytest.raises(OptionError, match=r"milvus_ca: .* has no use with http://: milvus_uri must begin with https"):
-        _address(load_settings(None, **own))
+        _address(load_settings(None, **values))
     with pytest.raises(OptionError, match=r"milvus_ca: .* must hold certificates in PEM"):
-        _address(load_settings(None, **{**own, "milvus_uri": uri, "milvus_ca": token}))
+        _address(load_settings(None, **{**values, "milvus_uri": uri, "milvus_ca": token}))
     assert "secret" not in repr(_address(settings))
     with pytest.raises(OptionError, match=r"^milvus_token: must not be given together with milvus_token_file$"):
-        _address(load_settings(None, **{**own, "milvus_token": "t"}))
+        _address(load_settings(None, **{**values, "milvus_token": "t"}))
     token.write_text("two words")
     with pytest.raises(OptionError, match=r"milvus_token_file: .* must hold one word of printable ASCII"):
         _address(settings)

@@ -95,7 +95,7 @@ def test_a_version_can_be_published_before_it_is_active(command: Command, built:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (("publish", "published", *OF_SHOP, "--version", "v9"), "there is no index 'v9'"),
         (("publish", "published", "-r", "stock", "-b", "main"), "has no active version"),
@@ -105,15 +105,23 @@ def test_a_version_can_be_published_before_it_is_active(command: Command, built:
     ],
 )
 def test_what_cannot_be_done_is_said_on_one_line(
-    command: Command, built: Path, folder: Path, arguments: tuple[str, ...], said: str
+    command: Command, built: Path, folder: Path, arguments: tuple[str, ...], message: str
 ) -> None:
     name, address, *others = arguments
     place = address if "://" in address else folder / address
     options = () if name == "withdraw" else ("--data", built if name == "publish" else folder / "served")
     code, output, errors = command(name, place, *others, *options)
     assert (code, output) == (1, "")
-    assert said in errors
+    assert message in errors
     assert len(errors.splitlines()) == 1
+
+
+def test_an_address_is_named_without_its_password(command: Command) -> None:
+    """S3 takes none there, and its library quotes it as a part of the bucket's name."""
+    code, _, errors = command("published", "s3://key:pass%40word@bucket/team")
+    assert code == 1
+    assert errors.startswith("error: s3://bucket/team: ")
+    assert "pass" not in errors
 
 
 def test_a_follower_reports_a_failure_once_and_goes_on(command: Command, built: Path, folder: Path) -> None:

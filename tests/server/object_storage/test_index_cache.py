@@ -180,7 +180,7 @@ def test_a_name_of_a_file_leads_nowhere_else(fleet: Fleet, folder: Path, name: s
 
 
 @pytest.mark.parametrize(
-    ("changes", "said"),
+    ("changes", "message"),
     [
         ({"format_version": 1}, "build the index anew"),
         ({"version": "v9"}, "holds version 'v9' of shop feature/tax"),
@@ -189,13 +189,25 @@ def test_a_name_of_a_file_leads_nowhere_else(fleet: Fleet, folder: Path, name: s
         ({"link_template": "javascript:alert(1)//{path}"}, "is no web address; begin it with https:// or http://"),
         ({"node_count": 2}, "bytes"),
         ({"node_count": "many"}, "errors"),
+        ({"files": [{"name": "a.bin", "bytes": -(1 << 60), "sha256": ""}]}, "greater than or equal to 0"),
+        (
+            {
+                "vector_space": {
+                    "embedder": "",
+                    "fingerprint": "",
+                    "dimension": 3,
+                    "query_encoder": {"fingerprint": "../../other", "mean_cosine": 1.0, "min_cosine": 1.0},
+                }
+            },
+            "is no name of an encoder",
+        ),
     ],
 )
-def test_a_manifest_that_does_not_fit_is_refused(fleet: Fleet, changes: dict[str, object], said: str) -> None:
+def test_a_manifest_that_does_not_fit_is_refused(fleet: Fleet, changes: dict[str, object], message: str) -> None:
     fleet.release(V1)
     fleet.rewrite_manifest(V1, **changes)
     [failure] = fleet.update().failures
-    assert said in failure
+    assert message in failure
     assert fleet.names_of_served_versions() == []
 
 
@@ -269,6 +281,19 @@ def test_a_withdrawal_that_was_interrupted_lets_nobody_take_the_version_again(fl
     assert fleet.published.checksum(V1) is None
 
 
+def test_a_withdrawn_version_that_is_named_as_active_is_not_taken(fleet: Fleet) -> None:
+    """One who activates it has found no withdrawal, and one who withdraws it no activation, at the same time."""
+    for scope in (V1, V2):
+        fleet.release(scope)
+        fleet.update()
+    fleet.published.withdraw(V1)
+    (fleet.address / "shop" / "feature%2Ftax" / ".active").write_text("v1")
+    [failure] = fleet.update().failures
+    assert "the active version 'v1' was withdrawn; publish another" in failure
+    assert fleet.served.active(V1) == "v2"
+    assert fleet.names_of_served_versions() == ["v2"]
+
+
 def test_what_is_withdrawn_is_deleted_also_where_the_next_version_cannot_be_taken(fleet: Fleet) -> None:
     for scope in (V1, V2, V3):
         fleet.release(scope)
@@ -329,6 +354,23 @@ def test_the_encoder_of_queries_comes_along(fleet: Fleet) -> None:
     assert EncoderStore(fleet.served.data).records() == [record]
     served = EncoderStore(fleet.served.data).directory(record.fingerprint)
     assert {path.name for path in served.iterdir()} == {*files, RECORD_FILE}
+
+
+def test_the_files_of_an_encoder_are_bounded_together(fleet: Fleet, monkeypatch: pytest.MonkeyPatch) -> None:
+    files = {f"{number}.onnx": bytes(1_000) for number in range(10)}
+    checksums = tuple((name, hashlib.sha256(content).hexdigest()) for name, content in files.items())
+    record = EncoderRecord("minilm", "f" * 64, 1, 3, "mean", 128, "", checksums)
+    encoders = EncoderStore(fleet.built.data)
+    fleet.build(fleet.built, V1, "tax")
+    _name_encoder(fleet.built.directory(V1), record.fingerprint)
+    encoders.put(record, files)
+    publish(fleet.built, encoders, fleet.published, V1)
+    fleet.published.activate(V1)
+    monkeypatch.setattr("groundwire_object_storage.index_cache._MOST_ENCODER_BYTES", 4_500)
+    [failure] = fleet.update().failures
+    assert "4.onnx: has more than 500 bytes" in failure
+    monkeypatch.undo()
+    assert not fleet.update().failures
 
 
 def _name_encoder(directory: Path, fingerprint: str) -> None:

@@ -93,17 +93,17 @@ def test_servers_follow_what_is_published(environment: Mapping[str, str], built:
 
 
 @pytest.mark.parametrize(
-    ("address", "changes", "said"),
+    ("address", "changes", "message"),
     [
         ("s3://nowhere/team", {}, "has no version of a wanted repository"),
         (ADDRESS, {"AWS_ENDPOINT_URL": "http://127.0.0.1:1"}, "127.0.0.1:1"),
     ],
 )
 def test_a_storage_that_cannot_be_used_is_said_on_one_line(
-    environment: Mapping[str, str], tmp_path: Path, address: str, changes: Mapping[str, str], said: str
+    environment: Mapping[str, str], tmp_path: Path, address: str, changes: Mapping[str, str], message: str
 ) -> None:
     done = run("follow", address, "--once", "--data", tmp_path / "served", environment={**environment, **changes})
     assert done.returncode == 1
-    assert said in done.stderr
+    assert message in done.stderr
     assert len(done.stderr.splitlines()) == 1
     assert "secret" not in done.stderr

@@ -22,10 +22,10 @@ class Counting(HashEmbedder):
     """Notes what it embeds."""
 
     def __init__(self) -> None:
-        self.asked: list[str] = []
+        self.embedded: list[str] = []
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
-        self.asked.append(text)
+        self.embedded.append(text)
         return super().embed_query(text)
 
 
@@ -43,7 +43,7 @@ def test_a_query_is_embedded_once() -> None:
     )
     assert first.dtype == np.float64
     assert np.linalg.norm(first) == pytest.approx(1)
-    assert embedder.asked == ["user"]
+    assert embedder.embedded == ["user"]
 
 
 def test_a_vector_is_that_of_the_model_that_the_index_was_made_with() -> None:
@@ -52,7 +52,7 @@ def test_a_vector_is_that_of_the_model_that_the_index_was_made_with() -> None:
     vectors = query_vectors_of([embedder])
     for probes in (("old",), ("new",), ("old",)):
         done(vectors.vector("user", (), PUBLIC, replace(SPACE, probes=probes), "v1", PlainCall()))
-    assert embedder.asked == ["user", "user"]
+    assert embedder.embedded == ["user", "user"]
 
 
 def test_a_vector_of_another_length_is_a_failed_precondition() -> None:
@@ -75,14 +75,14 @@ def test_who_holds_anything_else_finds_no_vector_of_what_another_asked(other: Ac
     vectors = query_vectors_of([embedder])
     for access in (AccessContext(tenant_id="acme"), other, AccessContext(tenant_id="acme")):
         done(vectors.vector("user", (), access, SPACE, "v1", PlainCall()))
-    assert embedder.asked == ["user", "user"]
+    assert embedder.embedded == ["user", "user"]
 
 
 def test_a_vector_of_the_callers_own_is_not_looked_up() -> None:
     embedder = Counting()
     vectors = query_vectors_of([embedder])
     assert done(vectors.vector("user", (0, 3, 0, 4), PUBLIC, SPACE, "v1", PlainCall())).tolist() == [0, 0.6, 0, 0.8]
-    assert embedder.asked == []
+    assert embedder.embedded == []
 
 
 def test_a_model_that_cannot_be_loaded_is_a_failed_precondition(caplog: pytest.LogCaptureFixture) -> None:

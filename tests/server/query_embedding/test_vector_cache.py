@@ -76,9 +76,9 @@ def test_the_owner_that_asked_longest_ago_goes_first() -> None:
 
 def test_threads_get_the_bytes_that_were_asked_for_and_the_bounds_hold() -> None:
     cache = QueryVectorCache(owners=3, vectors=5)
-    asked = [(number % 5, number * 7 % 11) for number in range(3000)]
+    look_ups = [(number % 5, number * 7 % 11) for number in range(3000)]
     with ThreadPoolExecutor(16) as pool:
-        answers = list(pool.map(lambda pair: get(cache, pair[0], pair[1], lambda: vector_of(pair[1])), asked))
-    assert all(answer.tobytes() == vector_of(key).tobytes() for answer, (_, key) in zip(answers, asked, strict=True))
+        answers = list(pool.map(lambda pair: get(cache, pair[0], pair[1], lambda: vector_of(pair[1])), look_ups))
+    assert all(answer.tobytes() == vector_of(key).tobytes() for answer, (_, key) in zip(answers, look_ups, strict=True))
     assert len(cache._shares) == 3
     assert all(len(share) <= 5 for share in cache._shares.values())

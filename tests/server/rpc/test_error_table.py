@@ -156,7 +156,7 @@ def test_the_contract_names_every_rule_by_which_an_identity_is_refused() -> None
     code = "".join(module.read_text(encoding="utf-8") for module in modules)
     rules = set(re.findall(r'refused\(\s*"(\w+)"', code)) | set(re.findall(r'\("(\w+)", f?"the token', code))
     contract = files("groundwire.v1").joinpath("errors.proto").read_text(encoding="utf-8")
-    told, _, _ = contract.partition("ERROR_REASON_IDENTITY_REFUSED = ")
-    _, _, told = told.rpartition("ERROR_REASON_IDENTITY_REQUIRED = ")
+    comment, _, _ = contract.partition("ERROR_REASON_IDENTITY_REFUSED = ")
+    _, _, comment = comment.rpartition("ERROR_REASON_IDENTITY_REQUIRED = ")
     assert {"expired", "malformed", "certificate_revoked", "lifetime"} <= rules
-    assert rules <= set(re.findall(r"`(\w+)`", told))
+    assert rules <= set(re.findall(r"`(\w+)`", comment))

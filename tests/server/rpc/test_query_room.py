@@ -61,9 +61,9 @@ class Fixed:
 
 
 def filled(nodes: Sequence[Node], request: QueryRequest = REQUEST) -> QueryContent:
-    found = candidates_of({Retriever.TRIGRAM: [Place(1.0, rank) for rank, _ in enumerate(nodes, start=1)]})
+    candidates = candidates_of({Retriever.TRIGRAM: [Place(1.0, rank) for rank, _ in enumerate(nodes, start=1)]})
     scores = np.ones(len(nodes))
-    ranked = Ranked(found, np.arange(len(nodes)), scores, scores)
+    ranked = Ranked(candidates, np.arange(len(nodes)), scores, scores)
     return QueryContext(cast(Snapshot, Fixed(nodes)), request).fill(ranked)
 
 

@@ -17,6 +17,7 @@ from groundwire_server.domain.graph.expansion import ExpandReason, ExpandRequest
 from groundwire_server.domain.query.query import QueryRequest
 from groundwire_server.domain.query.query_result import QueryResult
 from groundwire_server.domain.search.search import SearchRequest, SearchResult, SearchType
+from groundwire_server.domain.text_search.text_search import TextSearchRequest
 from groundwire_server.execution.call import Checkpoint
 from groundwire_server.rpc.admission import call_kinds
 from groundwire_server.rpc.admission.call_kinds import KNOWN_AFTER
@@ -129,6 +130,18 @@ async def test_a_kind_with_one_long_call_among_its_last_ones_is_not_short() -> N
     assert durations.is_short(kind, "a")
 
 
+async def test_searches_for_lines_are_of_one_kind_if_they_have_one_pattern() -> None:
+    """A pattern may take minutes where another one of its length takes no time, and the event loop would wait."""
+    scope, access = Scope("shop", "main"), AccessContext()
+    kinds = [
+        call_kinds.kind_of(
+            "SearchText", TextSearchRequest(scope=scope, access=access, pattern=pattern, regex=True, max_matches=5)
+        )
+        for pattern in ("needle", "needle", "(.|x)+z")
+    ]
+    assert kinds[0] == kinds[1] != kinds[2]
+
+
 @pytest.mark.usefixtures("durations")
 async def test_a_call_that_was_given_up_counts_as_long(
     serving: "Serving", engine: Mock, places: Places, search_request: retrieval_pb2.SearchNodesRequest
@@ -213,11 +226,11 @@ async def test_the_kinds_that_are_remembered_are_bounded(monkeypatch: pytest.Mon
 async def test_a_call_that_waits_for_a_model_or_a_disk_keeps_nobody_from_computing(
     serving: "Serving", engine: Mock, search_request: retrieval_pb2.SearchNodesRequest, wait: Wait
 ) -> None:
-    asked, go_on = threading.Event(), threading.Event()
+    search_begun, go_on = threading.Event(), threading.Event()
 
     async def search(request: SearchRequest, call: RunningCall) -> SearchResult:
         def waits() -> SearchResult:
-            asked.set()
+            search_begun.set()
             assert go_on.wait(SOON_SECONDS)
             return ANSWER
 
@@ -230,7 +243,7 @@ async def test_a_call_that_waits_for_a_model_or_a_disk_keeps_nobody_from_computi
         slow.CopyFrom(search_request)
         slow.top_k = 7
         waiting = asyncio.ensure_future(stub.SearchNodes(slow))
-        assert await asyncio.to_thread(asked.wait, SOON_SECONDS)
+        assert await asyncio.to_thread(search_begun.wait, SOON_SECONDS)
         assert (await stub.SearchNodes(search_request, timeout=SOON_SECONDS)).index == "v1"
         assert not waiting.done()
         go_on.set()

@@ -28,8 +28,8 @@ class ServerWatch:
 def _tells_defect(line: str) -> bool:
     if not line.startswith("{"):
         return "Traceback" in line or "Check failed" in line  # gRPC's core also says there what it cannot parse
-    said = json.loads(line)
-    return said["level"] == "error" or "exception" in said
+    record = json.loads(line)
+    return record["level"] == "error" or "exception" in record
 
 
 def canonical_answers(address: str) -> list[bytes]:

@@ -44,12 +44,13 @@ LANGUAGE_OF_NAME = {
     **dict.fromkeys((".editorconfig", ".flaskenv", ".npmrc"), "ini"),
     **dict.fromkeys((".prettierrc", ".eslintrc", ".babelrc"), "json"),
     "pipfile": "toml",
+    **dict.fromkeys(("go.mod", "go.work"), "gomod"),
 }
 _KINDS = {"solution": "sln", "terraform": "tf", "shell": "sh", "powershell": "ps1"}
 """The kinds of nodes that are not the language's own name."""
 
 _CLASSES = {
-    **dict.fromkeys("json toml yaml ini xml msbuild solution".split(), ("config", "CODE_CONFIG")),
+    **dict.fromkeys("json toml yaml ini gomod xml msbuild solution".split(), ("config", "CODE_CONFIG")),
     **dict.fromkeys(
         "xaml proto graphql http razor vue svelte astro html css shell powershell make".split(),
         ("regular_code", "CODE_LOGIC"),

@@ -28,7 +28,8 @@ class TextSearchRequest(NodesRequest):
 
     @property
     def choices(self) -> tuple[Hashable, ...]:
-        return self.regex, self.ignore_case, self.whole_words, self.multiline
+        # The pattern decides whether a few blocks are read, or all lines several hundred times as slowly.
+        return self.pattern, self.regex, self.ignore_case, self.whole_words, self.multiline
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,10 +27,12 @@ CallKind: TypeAlias = int
 def kind_of(method: str, request: "NodesRequest") -> CallKind:
     """The kind of a call: the method, about the same nodes, with the same choices and numbers of the same magnitude.
 
-    Numbers are of one magnitude if they have equally many binary digits. The access is a part of the kind. Otherwise
-    the time of a call would show whether callers with other rights ask an index.
+    Numbers are of one magnitude if they have equally many binary digits. The access is a part of the kind, and so is
+    what a pattern of scopes may mean. Otherwise the time of a call would show whether callers with other rights ask an
+    index.
     """
-    nodes = request.access, request.scopes or (request.scope,), request.filter, request.lifecycle
+    scopes = request.scopes or (request.scope,)
+    nodes = request.access, request.granted, scopes, request.filter, request.lifecycle
     magnitudes = tuple(number.bit_length() for number in request.extent)
     return hash((method, nodes, request.choices, magnitudes))
 

@@ -40,20 +40,20 @@ def graph_of(edges: Sequence[tuple[int, int, float]], count: int) -> Graph:
 def test_of_edges_between_two_rows_the_most_confident_counts_once(
     edges: list[tuple[int, int, float]], visible: list[bool], data: st.DataObject
 ) -> None:
-    seen = [row for row, one in enumerate(visible) if one]
+    seen = [row for row, is_seen in enumerate(visible) if is_seen]
     if not seen:
         return
     rows = sorted(data.draw(st.sets(st.sampled_from(seen), min_size=1)))
     no_index = cast(LoadedIndex, None)
     selection = RowSelection(no_index, graph_of(edges, 7), Visibility(no_index, np.asarray(visible)))
     snapshot = EmbeddedSnapshot(cast(View, None), Lifecycle.ALL, selection)
-    found = snapshot.neighbourhood(np.asarray(rows, dtype=np.int64))
+    neighbourhood = snapshot.neighbourhood(np.asarray(rows, dtype=np.int64))
     best: dict[tuple[int, int], float] = {}
-    for one, other, confidence in (*edges, *((other, one, confidence) for one, other, confidence in edges)):
-        if one in rows and other in seen and one != other and confidence >= CONFIDENT:
-            best[one, other] = max(best.get((one, other), 0.0), confidence)
-    among = {(rows.index(one), rows.index(other)): sure for (one, other), sure in best.items() if other in rows}
-    assert dict(zip(zip(*found.ends.tolist(), strict=True), found.confidences.tolist(), strict=True)) == {
-        pair: float(np.float32(sure)) for pair, sure in among.items()
-    }
-    assert found.degrees.tolist() == [sum(one == row for one, _ in best) for row in rows]
+    for start, end, confidence in (*edges, *((end, start, confidence) for start, end, confidence in edges)):
+        if start in rows and end in seen and start != end and confidence >= CONFIDENT:
+            best[start, end] = max(best.get((start, end), 0.0), confidence)
+    among = {(rows.index(start), rows.index(end)): sure for (start, end), sure in best.items() if end in rows}
+    assert dict(
+        zip(zip(*neighbourhood.ends.tolist(), strict=True), neighbourhood.confidences.tolist(), strict=True)
+    ) == {pair: float(np.float32(sure)) for pair, sure in among.items()}
+    assert neighbourhood.degrees.tolist() == [sum(start == row for start, _ in best) for row in rows]

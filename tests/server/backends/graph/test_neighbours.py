@@ -89,18 +89,20 @@ def test_a_hubs_edges_into_few_rows(hub: Graph) -> None:
     chosen = np.asarray([0, 1, 2, 499, 500, 501, HUB_DEGREE], dtype=np.int32)
     rows = np.asarray([7, 0], dtype=np.int32)
     every = SideNeighbours([hub.outgoing], BOTH_TYPES, visible.take, ANY)
-    assert told(every, rows, chosen) == [
+    assert edges_among(every, rows, chosen) == [
         *((0, 0, 0), (1, 0, 2), (1, 0, HUB_DEGREE)),
         *((1, 1, 1), (1, 1, 499), (1, 1, 501)),
     ]
     only_second = SideNeighbours([hub.outgoing], np.asarray([False, True]), visible.take, ANY)
-    assert told(only_second, rows, chosen) == [(1, 1, 1), (1, 1, 499), (1, 1, 501)]
+    assert edges_among(only_second, rows, chosen) == [(1, 1, 1), (1, 1, 499), (1, 1, 501)]
 
 
-def told(neighbours: SideNeighbours, rows: NDArray[np.int32], chosen: NDArray[np.int32]) -> list[tuple[int, int, int]]:
+def edges_among(
+    neighbours: SideNeighbours, rows: NDArray[np.int32], chosen: NDArray[np.int32]
+) -> list[tuple[int, int, int]]:
     """The edges among them as (place, edge type, far end), in the order in which they come."""
-    found = neighbours.among(rows, chosen)
-    return list(zip(found.places.tolist(), found.types.tolist(), found.ends.tolist(), strict=True))
+    among = neighbours.among(rows, chosen)
+    return list(zip(among.places.tolist(), among.types.tolist(), among.ends.tolist(), strict=True))
 
 
 def test_edges_come_row_by_row_by_type_and_other_end(tmp_path: Path) -> None:
@@ -112,14 +114,16 @@ def test_edges_come_row_by_row_by_type_and_other_end(tmp_path: Path) -> None:
     rows = np.asarray([4, 9, 3, 29], dtype=np.int32)
     for side, mine in ((graph.outgoing, edges), (graph.incoming, [(b, a, t) for a, b, t in edges])):
         neighbours = SideNeighbours([side], np.asarray([True, False, True]), visible.take, ANY)
-        found = neighbours.of(rows, set(), 30)
+        adjacent = neighbours.of(rows, set(), 30)
         wanted = [
             (place, edge_type, far)
             for place, row in enumerate(rows.tolist())
             for edge_type, far in sorted((t, far) for near, far, t in mine if near == row)
             if edge_type != 1 and visible[far]
         ]
-        assert list(zip(found.places.tolist(), found.types.tolist(), found.ends.tolist(), strict=True)) == wanted
+        assert (
+            list(zip(adjacent.places.tolist(), adjacent.types.tolist(), adjacent.ends.tolist(), strict=True)) == wanted
+        )
         assert wanted
 
 

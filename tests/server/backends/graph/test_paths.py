@@ -49,7 +49,7 @@ def full(search: PathSearch) -> PathSearch:
     )
 
 
-def short(found: Paths) -> Paths:
+def short(answer: Paths) -> Paths:
     """The same with local ids."""
 
     def local(id_: str) -> str:
@@ -61,9 +61,9 @@ def short(found: Paths) -> Paths:
             tuple(replace(hop, from_id=local(hop.from_id), to_id=local(hop.to_id)) for hop in path.hops),
             path.confidence,
         )
-        for path in found.paths
+        for path in answer.paths
     )
-    return replace(found, paths=paths, nodes=tuple(replace(node, id=local(node.id)) for node in found.nodes))
+    return replace(answer, paths=paths, nodes=tuple(replace(node, id=local(node.id)) for node in answer.nodes))
 
 
 @pytest.fixture(scope="session")
@@ -96,43 +96,43 @@ def found_in(backend: EmbeddedBackend, search: PathSearch, filter_: Filter | Non
     return short(backend.open(SCOPE, PUBLIC, filter_=filter_ or Filter()).find_paths(full(search), never_stop))
 
 
-def ways(found: Paths) -> list[str]:
-    return ["".join(path.node_ids) for path in found.paths]
+def ways(answer: Paths) -> list[str]:
+    return ["".join(path.node_ids) for path in answer.paths]
 
 
-def asked(from_ids: str, to_ids: str, **changes: object) -> PathSearch:
+def search_between(from_ids: str, to_ids: str, **changes: object) -> PathSearch:
     """A search along all edges, with ample limits."""
     search = PathSearch(tuple(from_ids), tuple(to_ids), 8, 10, 100, None, Direction.OUTGOING, AMPLE)
     return replace(search, **changes)  # type: ignore[arg-type]
 
 
-def check_sound(graph: Graph, search: PathSearch, found: Paths) -> None:
+def check_sound(graph: Graph, search: PathSearch, answer: Paths) -> None:
     """What holds of every answer: it is the beginning of all paths, and its reason says how much of it."""
     starts, ends = set(search.from_ids) & graph.visible, set(search.to_ids) & graph.visible
-    assert (found.from_count, found.to_count) == (len(starts), len(ends))
+    assert (answer.from_count, answer.to_count) == (len(starts), len(ends))
     every = sorted_paths(graph, search, search.max_hops)
-    assert list(found.paths) == every[: len(found.paths)]
-    named = dict.fromkeys(id_ for path in found.paths for id_ in path.node_ids)
-    assert list(found.nodes) == [
+    assert list(answer.paths) == every[: len(answer.paths)]
+    named = dict.fromkeys(id_ for path in answer.paths for id_ in path.node_ids)
+    assert list(answer.nodes) == [
         NodeLabel(id_, f"Shop.{id_}", Location(f"src/{id_}.cs", 1, 2, content_hash("")), id_ in graph.tests)
         for id_ in named
     ]
-    match found.reason:
+    match answer.reason:
         case PathsReason.OK:
-            assert len(found.paths) == len(every) < search.max_paths
-            assert found.searched_hops == search.max_hops
+            assert len(answer.paths) == len(every) < search.max_paths
+            assert answer.searched_hops == search.max_hops
         case PathsReason.NO_ENDS:
             assert not (starts and ends)
         case PathsReason.PATH_LIMIT:
-            assert len(found.paths) == search.max_paths
-            assert found.searched_hops == len(found.paths[-1].hops)
+            assert len(answer.paths) == search.max_paths
+            assert answer.searched_hops == len(answer.paths[-1].hops)
         case PathsReason.LIMIT_REACHED:
-            assert len(found.paths) == len(sorted_paths(graph, search, found.searched_hops))
-            assert found.searched_hops < search.max_hops
+            assert len(answer.paths) == len(sorted_paths(graph, search, answer.searched_hops))
+            assert answer.searched_hops < search.max_hops
             assert len(graph.visible - starts - ends) > search.max_nodes
         case PathsReason.RESPONSE_LIMIT:
             raise AssertionError("there is ample room")
-    assert found.reached_count <= search.max_nodes
+    assert answer.reached_count <= search.max_nodes
 
 
 @pytest.mark.parametrize("mention", ["Imports", "References", "Contains", "DecoratedBy", "PartialOf", "Tests", "tests"])
@@ -141,16 +141,16 @@ def test_of_equally_long_paths_those_with_fewer_mentions_come_first(mention: str
     through_mention = (Edge("A", "B", mention), Edge("B", "Z", "Calls"))
     through_call = (Edge("A", "C", "Calls", 0.5, 7), Edge("A", "C", mention), Edge("C", "Z", "WritesTo", 0.5))
     with opened(Graph("ABCZ", frozenset("ABCZ"), (*through_mention, *through_call))) as backend:
-        found = found_in(backend, asked("A", "Z"))
-    assert ways(found) == ["ACZ", "ABZ"]
-    assert [hop.edge_type for hop in found.paths[0].hops] == ["Calls", "WritesTo"]
-    assert found.paths[0].confidence == 0.25
+        answer = found_in(backend, search_between("A", "Z"))
+    assert ways(answer) == ["ACZ", "ABZ"]
+    assert [hop.edge_type for hop in answer.paths[0].hops] == ["Calls", "WritesTo"]
+    assert answer.paths[0].confidence == 0.25
 
 
 def test_a_shorter_path_comes_first_even_if_it_is_a_mention(opened: Opened) -> None:
     edges = (Edge("A", "Z", "Imports"), *chain("ABZ"))
     with opened(Graph("ABZ", frozenset("ABZ"), edges)) as backend:
-        assert ways(found_in(backend, asked("A", "Z"))) == ["AZ", "ABZ"]
+        assert ways(found_in(backend, search_between("A", "Z"))) == ["AZ", "ABZ"]
 
 
 @costly()
@@ -161,10 +161,10 @@ def test_paths_are_the_first_of_all_simple_paths(graph: Graph, data: st.DataObje
         for _ in range(25):
             search = data.draw(searches(graph.ids))
             is_test = data.draw(st.sampled_from([None, None, False, True]))
-            found = found_in(backend, search, Filter(is_test=is_test))
-            event(f"{found.reason.value}, {min(len(found.paths), 3)} paths or more")
+            answer = found_in(backend, search, Filter(is_test=is_test))
+            event(f"{answer.reason.value}, {min(len(answer.paths), 3)} paths or more")
             passing = frozenset(id_ for id_ in graph.visible if is_test in (None, id_ in graph.tests))
-            check_sound(replace(graph, visible=passing), search, found)
+            check_sound(replace(graph, visible=passing), search, answer)
 
 
 @costly()
@@ -194,10 +194,10 @@ def test_the_byte_limit_keeps_the_first_paths(graph: Graph, data: st.DataObject,
 def check_cut(backend: EmbeddedBackend, search: PathSearch, limited: PathSearch) -> None:
     whole = found_in(backend, search)
     raw = backend.open(SCOPE, PUBLIC).find_paths(full(limited), never_stop)
-    found = short(raw)
-    assert found.paths == whole.paths[: len(found.paths)]
-    cut = len(found.paths) < len(whole.paths)
-    assert found.reason is (PathsReason.RESPONSE_LIMIT if cut else whole.reason)
+    answer = short(raw)
+    assert answer.paths == whole.paths[: len(answer.paths)]
+    cut = len(answer.paths) < len(whole.paths)
+    assert answer.reason is (PathsReason.RESPONSE_LIMIT if cut else whole.reason)
     event("cut" if cut else "whole")
     encoded = encode_paths(raw)
     encoded.ClearField("debug")
@@ -212,10 +212,10 @@ def test_no_path_adds_more_to_a_response_than_is_reckoned() -> None:
     nodes = tuple(
         NodeLabel(id_, "s" * 20_000, Location("p" * 20_000, 2**31 - 1, 2**31 - 1, "0" * 64), True, True) for id_ in ids
     )
-    found = Paths((path,) * 50, nodes, 0, 0, 0, 0, PathsReason.OK, "")
-    debug = encode_paths(replace(found, paths=(), nodes=())).ByteSize()
+    answer = Paths((path,) * 50, nodes, 0, 0, 0, 0, PathsReason.OK, "")
+    debug = encode_paths(replace(answer, paths=(), nodes=())).ByteSize()
     reckoned = 50 * of_path(path) + sum(map(of_path_node, nodes))
-    assert encode_paths(found).ByteSize() - debug <= reckoned
+    assert encode_paths(answer).ByteSize() - debug <= reckoned
 
 
 def test_fewer_hops_come_first_then_greater_confidence_then_ids(opened: Opened) -> None:
@@ -227,31 +227,31 @@ def test_fewer_hops_come_first_then_greater_confidence_then_ids(opened: Opened) 
         Edge("A", "T", "Calls", 0.01),
     )  # fmt: skip
     with opened(Graph("ABCDTXY", frozenset("ABCDTXY"), edges)) as backend:
-        assert ways(found_in(backend, asked("A", "T"))) == ["AT", "ADT", "ABT", "ACT", "AXYT"]
-        assert ways(found_in(backend, asked("A", "T", max_hops=2))) == ["AT", "ADT", "ABT", "ACT"]
-        assert ways(found_in(backend, asked("A", "T", max_paths=2))) == ["AT", "ADT"]
+        assert ways(found_in(backend, search_between("A", "T"))) == ["AT", "ADT", "ABT", "ACT", "AXYT"]
+        assert ways(found_in(backend, search_between("A", "T", max_hops=2))) == ["AT", "ADT", "ABT", "ACT"]
+        assert ways(found_in(backend, search_between("A", "T", max_paths=2))) == ["AT", "ADT"]
 
 
 def test_a_path_goes_on_from_no_end(opened: Opened) -> None:
     with opened(Graph("ABCD", frozenset("ABCD"), chain("ABCD"))) as backend:
-        assert ways(found_in(backend, asked("AB", "CD"))) == ["BC"]
-        assert ways(found_in(backend, asked("AC", "CD"))) == ["CD", "ABC"]
-        assert ways(found_in(backend, asked("A", "A"))) == []
+        assert ways(found_in(backend, search_between("AB", "CD"))) == ["BC"]
+        assert ways(found_in(backend, search_between("AC", "CD"))) == ["CD", "ABC"]
+        assert ways(found_in(backend, search_between("A", "A"))) == []
 
 
 def test_a_circle_is_no_path(opened: Opened) -> None:
     """Also for a node that stands on both sides."""
     with opened(Graph("ABC", frozenset("ABC"), chain("ABCAB"[:4]))) as backend:
-        assert ways(found_in(backend, asked("AC", "A"))) == ["CA"]
-        assert ways(found_in(backend, asked("A", "AB"))) == ["AB"]
+        assert ways(found_in(backend, search_between("AC", "A"))) == ["CA"]
+        assert ways(found_in(backend, search_between("A", "AB"))) == ["AB"]
 
 
 def test_edges_are_followed_the_way_asked(opened: Opened) -> None:
     edges = (*chain("AB"), *chain("CB"))
     with opened(Graph("ABC", frozenset("ABC"), edges)) as backend:
-        assert ways(found_in(backend, asked("A", "C"))) == []
-        assert ways(found_in(backend, asked("B", "A", direction=Direction.INCOMING))) == ["BA"]
-        (path,) = found_in(backend, asked("A", "C", direction=Direction.BOTH)).paths
+        assert ways(found_in(backend, search_between("A", "C"))) == []
+        assert ways(found_in(backend, search_between("B", "A", direction=Direction.INCOMING))) == ["BA"]
+        (path,) = found_in(backend, search_between("A", "C", direction=Direction.BOTH)).paths
     assert path == DependencyPath(("A", "B", "C"), edges, 1.0)
 
 
@@ -259,10 +259,10 @@ def test_nothing_leads_through_what_is_hidden_filtered_or_not_sure_enough(opened
     edges = (*chain("AHT"), *chain("AST"), Edge("A", "D", "Calls", 0.4), Edge("D", "T", "Calls", 0.4))
     graph = Graph("ADHST", frozenset("ADST"), edges, frozenset("S"))
     with opened(graph) as backend:
-        assert ways(found_in(backend, asked("A", "T"))) == ["AST", "ADT"]
-        assert ways(found_in(backend, asked("A", "T"), Filter(is_test=False))) == ["ADT"]
-        assert ways(found_in(backend, asked("A", "T", min_confidence=0.5))) == ["AST"]
-        hidden, absent = (found_in(backend, asked("A", end)) for end in ("H", "Z"))
+        assert ways(found_in(backend, search_between("A", "T"))) == ["AST", "ADT"]
+        assert ways(found_in(backend, search_between("A", "T"), Filter(is_test=False))) == ["ADT"]
+        assert ways(found_in(backend, search_between("A", "T", min_confidence=0.5))) == ["AST"]
+        hidden, absent = (found_in(backend, search_between("A", end)) for end in ("H", "Z"))
     assert hidden == absent
     assert hidden.reason is PathsReason.NO_ENDS
 
@@ -275,10 +275,10 @@ def test_a_level_without_room_counts_for_nothing(
     middle = "BCDH" if hidden_too else "BCD"
     edges = tuple(edge for node in middle for edge in chain(f"A{node}T"))
     with opened(Graph("ABCDHT", frozenset("ABCDT"), edges)) as backend:
-        found = found_in(backend, asked("A", "T", max_nodes=max_nodes))
-    assert ways(found) == expected
-    assert found.reason is (PathsReason.OK if expected else PathsReason.LIMIT_REACHED)
-    assert (found.searched_hops, found.reached_count) == ((8, 3) if expected else (1, 0))
+        answer = found_in(backend, search_between("A", "T", max_nodes=max_nodes))
+    assert ways(answer) == expected
+    assert answer.reason is (PathsReason.OK if expected else PathsReason.LIMIT_REACHED)
+    assert (answer.searched_hops, answer.reached_count) == ((8, 3) if expected else (1, 0))
 
 
 def test_work_stops_between_levels(opened: Opened) -> None:
@@ -290,7 +290,7 @@ def test_work_stops_between_levels(opened: Opened) -> None:
             raise DeadlineError
 
     with opened(Graph("ABCD", frozenset("ABCD"), chain("ABCD"))) as backend, pytest.raises(DeadlineError):
-        backend.open(SCOPE, PUBLIC).find_paths(full(asked("A", "D")), stop_at_the_second)
+        backend.open(SCOPE, PUBLIC).find_paths(full(search_between("A", "D")), stop_at_the_second)
 
 
 def numbered(make_node: MakeNode, count: int) -> list[Node]:
@@ -316,9 +316,9 @@ def test_of_a_hub_no_more_is_read_than_the_limit_admits(
         graph = backend.open(SCOPE, PUBLIC)
         monkeypatch.setattr(RowSelection, "holds", counted)
         search = PathSearch((before,), (target,), 6, 10, 50, None, Direction.OUTGOING, AMPLE)
-        found = graph.find_paths(search, never_stop)
-    assert [path.node_ids for path in found.paths] == [(before, hub, nodes[7].id, target)]
-    assert found.reason is PathsReason.OK
+        answer = graph.find_paths(search, never_stop)
+    assert [path.node_ids for path in answer.paths] == [(before, hub, nodes[7].id, target)]
+    assert answer.reason is PathsReason.OK
     assert sum(judged) < 2_000
 
 
@@ -341,8 +341,8 @@ def test_exponentially_many_paths_cost_no_more_than_those_returned(
         graph = backend.open(SCOPE, PUBLIC)
         for direction in (Direction.OUTGOING, Direction.BOTH):
             search = PathSearch((first.id,), (last.id,), 16, 100, 2_000, None, direction, AMPLE)
-            found = graph.find_paths(search, lambda: checks.append(1))
-            assert len(found.paths) == 100
-            assert {len(path.hops) for path in found.paths} == {16}
-            assert len({path.node_ids for path in found.paths}) == 100
+            answer = graph.find_paths(search, lambda: checks.append(1))
+            assert len(answer.paths) == 100
+            assert {len(path.hops) for path in answer.paths} == {16}
+            assert len({path.node_ids for path in answer.paths}) == 100
     assert len(checks) < 500

@@ -23,11 +23,11 @@ lifecycles = st.sampled_from(Lifecycle)
 
 
 def parents(corpus: Corpus) -> dict[str, tuple[str, ...]]:
-    found = {
+    parent_ids = {
         node.id: tuple(sorted(e.from_id for e in corpus.edges if (e.to_id, e.edge_type) == (node.id, CONTAINS)))
         for node in corpus.nodes
     }
-    return {id_: ids for id_, ids in found.items() if ids}
+    return {id_: ids for id_, ids in parent_ids.items() if ids}
 
 
 def around(
@@ -35,8 +35,8 @@ def around(
 ) -> dict[str, tuple[str, ...]]:
     """What is read for each of the ids that are there; what has nothing is left out."""
     known = snapshot.rows(ids)
-    found = read(np.fromiter(known.values(), dtype=np.int64))
-    return {id_: tuple(snapshot.ids(rows)) for id_, rows in zip(known, found, strict=True) if len(rows)}
+    related = read(np.fromiter(known.values(), dtype=np.int64))
+    return {id_: tuple(snapshot.ids(rows)) for id_, rows in zip(known, related, strict=True) if len(rows)}
 
 
 def parents_in(backend: EmbeddedBackend, nodes: Sequence[Node]) -> dict[str, tuple[str, ...]]:
@@ -54,15 +54,15 @@ def document(node: Node) -> tuple[str, str, str]:
 
 
 def neighbors(corpus: Corpus) -> dict[str, tuple[str, ...]]:
-    found: dict[str, tuple[str, ...]] = {}
+    neighbor_ids: dict[str, tuple[str, ...]] = {}
     for node in corpus.nodes:
         chunks = [other for other in corpus.nodes if document(other) == document(node)]
         chunks.sort(key=lambda chunk: (chunk.chunk_index, chunk.location.start_line, chunk.id))
         place = chunks.index(node)
         beside = [*chunks[max(0, place - 1) : place], *chunks[place + 1 : place + 2]]
         if beside and document(node)[0]:
-            found[node.id] = tuple(other.id for other in beside)
-    return found
+            neighbor_ids[node.id] = tuple(other.id for other in beside)
+    return neighbor_ids
 
 
 @given(data=st.data(), caller=callers, lifecycle=lifecycles)
@@ -91,20 +91,24 @@ def test_similarities_are_the_cosines_of_visible_vectors(
     ids = [*(node.id for node in corpus.nodes), "absent"]
 
     def cosine(a: str, b: str) -> float:
-        one, other = seen.get(a), seen.get(b)
-        if one is None or other is None:
+        vector_a, vector_b = seen.get(a), seen.get(b)
+        if vector_a is None or vector_b is None:
             return 0.0
-        return sum(x * y for x, y in zip(one, other, strict=True)) / (math.hypot(*one) * math.hypot(*other))
+        return sum(x * y for x, y in zip(vector_a, vector_b, strict=True)) / (
+            math.hypot(*vector_a) * math.hypot(*vector_b)
+        )
 
     with serving(corpus, shared_backend) as backend:
         snapshot = backend.open(SCOPE, caller, lifecycle)
         known = snapshot.rows(ids)
         vectors = snapshot.vectors(np.fromiter(known.values(), dtype=np.int64))
-    found = np.asarray([cosines(vectors, vector) for vector in vectors]).reshape(len(known), len(known))
-    assert found == pytest.approx(
-        np.asarray([[cosine(a, b) for b in known] for a in known]).reshape(found.shape), abs=1e-7
+    similarities = np.asarray([cosines(vectors, vector) for vector in vectors]).reshape(len(known), len(known))
+    assert similarities == pytest.approx(
+        np.asarray([[cosine(a, b) for b in known] for a in known]).reshape(similarities.shape), abs=1e-7
     )
-    assert found.tobytes() == found.T.tobytes(), "a node is as similar to another as that to it, to the bit"
+    assert similarities.tobytes() == similarities.T.tobytes(), (
+        "a node is as similar to another as that to it, to the bit"
+    )
 
 
 def test_a_hidden_chunk_does_not_part_its_neighbours(make_node: MakeNode, open_backend: OpenBackend) -> None:

@@ -38,9 +38,9 @@ def test_a_neighbourhood_is_that_of_the_visible_edges(
     names = data.draw(st.lists(st.sampled_from(["a", "b", "ä", "absent"]), max_size=5))
     seen = corpus.seen_by(caller).alive(lifecycle).passing(filter_)
     with serving(corpus, shared_backend) as backend:
-        found = backend.open(SCOPE, caller, lifecycle, filter_).service_contexts(names)
-    assert found == tuple(context(name, seen) for name in sorted(set(names)))
-    event("some edges" if any(told.edges for told in found) else "no edge")
+        contexts = backend.open(SCOPE, caller, lifecycle, filter_).service_contexts(names)
+    assert contexts == tuple(context(name, seen) for name in sorted(set(names)))
+    event("some edges" if any(service.edges for service in contexts) else "no edge")
 
 
 def test_edges_are_counted_by_their_ends_and_type(make_node: MakeNode, open_backend: OpenBackend) -> None:
@@ -55,10 +55,13 @@ def test_edges_are_counted_by_their_ends_and_type(make_node: MakeNode, open_back
         Edge(orders[0].id, billing[0].id, CONTAINS),
     ]
     nodes = sorted([*orders, *billing, hidden, of_none], key=lambda node: node.id)
-    told = (ServiceEdge("billing", "orders", "Notifies", 1), ServiceEdge("orders", "billing", "CallsService", 4))
+    service_edges = (
+        ServiceEdge("billing", "orders", "Notifies", 1),
+        ServiceEdge("orders", "billing", "CallsService", 4),
+    )
     with serving(Corpus(nodes, edges), open_backend) as backend:
         assert backend.open(SCOPE, PUBLIC).service_contexts(["orders", "mail", "billing", "orders"]) == (
-            ServiceContext("billing", ("orders",), ("orders",), told),
+            ServiceContext("billing", ("orders",), ("orders",), service_edges),
             ServiceContext("mail", (), (), ()),
-            ServiceContext("orders", ("billing",), ("billing",), told),
+            ServiceContext("orders", ("billing",), ("billing",), service_edges),
         )

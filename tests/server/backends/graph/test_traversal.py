@@ -20,7 +20,7 @@ from groundwire_server.domain.search.search import Filter
 from groundwire_server.rpc.conversions.expansion import encode_expansion
 from support.calls import never_stop
 from support.properties import costly
-from support.walk_oracle import AMPLE, Graph, Reached, expected, graphs, oracle_edges, told, walks
+from support.walk_oracle import AMPLE, Graph, Reached, expanded_node, expected, graphs, oracle_edges, walks
 
 SCOPE = Scope("shop", "main", "v1")
 PUBLIC = AccessContext()
@@ -89,22 +89,24 @@ def test_a_walk_equals_plain_breadth_first_search(graph: Graph, data: st.DataObj
         # Several walks a graph: building it costs more than walking it.
         for _ in range(20):
             walk, is_test = data.draw(walks(graph.ids)), data.draw(st.sampled_from([None, None, False, True]))
-            found = short(backend.open(SCOPE, PUBLIC, filter_=Filter(is_test=is_test)).expand(full(walk), never_stop))
-            event(found.reason.value)
-            assert found == expected(graph.passing(is_test), walk)
-            check_sound(found)
+            expansion = short(
+                backend.open(SCOPE, PUBLIC, filter_=Filter(is_test=is_test)).expand(full(walk), never_stop)
+            )
+            event(expansion.reason.value)
+            assert expansion == expected(graph.passing(is_test), walk)
+            check_sound(expansion)
 
 
-def check_sound(found: Expansion) -> None:
+def check_sound(expansion: Expansion) -> None:
     """What holds of every expansion, whatever the graph."""
-    ids = [node.id for node in found.nodes]
+    ids = [node.id for node in expansion.nodes]
     assert len(set(ids)) == len(ids)
-    identities = [(edge.from_id, edge.to_id, edge.edge_type) for edge in found.edges]
+    identities = [(edge.from_id, edge.to_id, edge.edge_type) for edge in expansion.edges]
     assert len(set(identities)) == len(identities)
-    assert {end for edge in found.edges for end in (edge.from_id, edge.to_id)} <= set(ids)
-    depths = {node.id: node.depth for node in found.nodes}
+    assert {end for edge in expansion.edges for end in (edge.from_id, edge.to_id)} <= set(ids)
+    depths = {node.id: node.depth for node in expansion.nodes}
     assert list(depths.values()) == sorted(depths.values())
-    for node in found.nodes:
+    for node in expansion.nodes:
         assert (node.parent_id == "") == (node.depth == 0)
         if node.depth > 0:
             assert depths[node.parent_id] == node.depth - 1
@@ -125,14 +127,14 @@ def check_cut(graph: Graph, backend: EmbeddedBackend, walk: Walk, limited: Walk)
     snapshot = backend.open(SCOPE, PUBLIC)
     whole = short(snapshot.expand(full(walk), never_stop))
     raw = snapshot.expand(full(limited), never_stop)
-    found = short(raw)
-    check_sound(found)
-    assert found.nodes == whole.nodes[: len(found.nodes)]
-    kept = [Reached(node.id, node.depth, node.parent_id, 0) for node in found.nodes]
+    expansion = short(raw)
+    check_sound(expansion)
+    assert expansion.nodes == whole.nodes[: len(expansion.nodes)]
+    kept = [Reached(node.id, node.depth, node.parent_id, 0) for node in expansion.nodes]
     edges_among = tuple(graph.edge(edge) for edge in oracle_edges(graph, walk, kept))
-    assert found.edges == edges_among[: len(found.edges)]
-    cut = len(found.nodes) < len(whole.nodes) or len(found.edges) < len(whole.edges)
-    assert found.reason is (ExpandReason.RESPONSE_LIMIT if cut else whole.reason)
+    assert expansion.edges == edges_among[: len(expansion.edges)]
+    cut = len(expansion.nodes) < len(whole.nodes) or len(expansion.edges) < len(whole.edges)
+    assert expansion.reason is (ExpandReason.RESPONSE_LIMIT if cut else whole.reason)
     event("cut" if cut else "whole")
     encoded = encode_expansion(raw)
     encoded.ClearField("debug")
@@ -159,8 +161,8 @@ def test_a_hidden_node_is_not_travelled_through(opened: Opened) -> None:
     chain = [("A", "B", "Calls"), ("B", "C", "Calls")]
     walk = Walk(("A",), 5, 10, None, Direction.BOTH, AMPLE)
     with opened(Graph(["A", "B", "C"], {"A", "C"}, chain)) as backend:
-        found = short(backend.open(SCOPE, PUBLIC).expand(full(walk), never_stop))
-    assert found == Expansion(("A",), (told("A", 0, ""),), (), ExpandReason.OK, "v1", seed_count=1)
+        expansion = short(backend.open(SCOPE, PUBLIC).expand(full(walk), never_stop))
+    assert expansion == Expansion(("A",), (expanded_node("A", 0, ""),), (), ExpandReason.OK, "v1", seed_count=1)
 
 
 def test_a_node_that_does_not_pass_the_filter_is_not_travelled_through(opened: Opened) -> None:
@@ -169,9 +171,9 @@ def test_a_node_that_does_not_pass_the_filter_is_not_travelled_through(opened: O
     graph = Graph(["A", "B", "C", "D"], set("ABCD"), chain, tests={"B"})
     with opened(graph) as backend:
         snapshot = backend.open(SCOPE, PUBLIC, filter_=Filter(is_test=False))
-        found = short(snapshot.expand(full(walk), never_stop))
-    nodes = (told("A", 0, ""), told("D", 1, "A"))
-    assert found == Expansion(("A",), nodes, (graph.edge(chain[2]),), ExpandReason.OK, "v1", seed_count=1)
+        expansion = short(snapshot.expand(full(walk), never_stop))
+    nodes = (expanded_node("A", 0, ""), expanded_node("D", 1, "A"))
+    assert expansion == Expansion(("A",), nodes, (graph.edge(chain[2]),), ExpandReason.OK, "v1", seed_count=1)
 
 
 def test_what_does_not_pass_the_filter_takes_no_place(opened: Opened) -> None:
@@ -180,9 +182,9 @@ def test_what_does_not_pass_the_filter_takes_no_place(opened: Opened) -> None:
     walk = Walk(("A",), 1, 2, None, Direction.OUTGOING, AMPLE)
     with opened(Graph(["A", "B", "C"], set("ABC"), edges, tests={"B"})) as backend:
         snapshot = backend.open(SCOPE, PUBLIC, filter_=Filter(is_test=False))
-        found = short(snapshot.expand(full(walk), never_stop))
-    assert [node.id for node in found.nodes] == ["A", "C"]
-    assert not found.truncated
+        expansion = short(snapshot.expand(full(walk), never_stop))
+    assert [node.id for node in expansion.nodes] == ["A", "C"]
+    assert not expansion.truncated
 
 
 @pytest.mark.parametrize(("min_confidence", "reached"), [(0.0, "ABC"), (0.7, "ABC"), (0.71, "A"), (1.0, "A")], ids=str)
@@ -193,9 +195,9 @@ def test_doubtful_edges_are_followed_from_their_own_confidence_down(
     chain = [("A", "B", "Calls"), ("B", "C", "Calls")]
     walk = Walk(("A",), 5, 10, None, Direction.OUTGOING, AMPLE, min_confidence)
     with opened(Graph(["A", "B", "C"], set("ABC"), chain, doubtful={chain[0]})) as backend:
-        found = short(backend.open(SCOPE, PUBLIC).expand(full(walk), never_stop))
-    assert "".join(node.id for node in found.nodes) == reached
-    assert len(found.edges) == len(reached) - 1
+        expansion = short(backend.open(SCOPE, PUBLIC).expand(full(walk), never_stop))
+    assert "".join(node.id for node in expansion.nodes) == reached
+    assert len(expansion.edges) == len(reached) - 1
 
 
 @pytest.mark.parametrize(("max_nodes", "truncated"), [(2, True), (3, False)])
@@ -213,9 +215,9 @@ def test_a_full_walk_is_not_truncated_by_edges_back_to_what_it_holds(opened: Ope
     edges = [("A", "B", "Calls"), ("B", "A", "Calls"), ("B", "B", "FK")]
     walk = Walk(("A",), 9, 2, None, Direction.OUTGOING, AMPLE)
     with opened(Graph(["A", "B"], {"A", "B"}, edges)) as backend:
-        found = short(backend.open(SCOPE, PUBLIC).expand(full(walk), never_stop))
-    assert found.reason is ExpandReason.OK
-    assert [(e.from_id, e.to_id, e.edge_type) for e in found.edges] == [
+        expansion = short(backend.open(SCOPE, PUBLIC).expand(full(walk), never_stop))
+    assert expansion.reason is ExpandReason.OK
+    assert [(e.from_id, e.to_id, e.edge_type) for e in expansion.edges] == [
         ("A", "B", "Calls"),
         ("B", "A", "Calls"),
         ("B", "B", "FK"),

@@ -68,15 +68,15 @@ def brute_force(documents: Documents, visible: Sequence[bool], query: Sequence[s
     return scores
 
 
-def check_against(scores: dict[int, float], found: list[RankedRow], passing: Sequence[bool], count: int) -> None:
+def check_against(scores: dict[int, float], hits: list[RankedRow], passing: Sequence[bool], count: int) -> None:
     """The hits are the best `count` of those that pass, with their scores, best first, equal ones by row."""
     admitted = {row: score for row, score in scores.items() if passing[row]}
-    assert len(found) == min(count, len(admitted))
-    for hit in found:
+    assert len(hits) == min(count, len(admitted))
+    for hit in hits:
         assert hit.score == pytest.approx(admitted[hit.row], rel=1e-12)
-    assert found == sorted(found, key=lambda hit: (-hit.score, hit.row))
-    worst = found[-1].score if found else math.inf
-    left_out = set(admitted) - {hit.row for hit in found}
+    assert hits == sorted(hits, key=lambda hit: (-hit.score, hit.row))
+    worst = hits[-1].score if hits else math.inf
+    left_out = set(admitted) - {hit.row for hit in hits}
     assert all(admitted[row] <= worst * (1 + 1e-12) for row in left_out)
 
 
@@ -85,8 +85,8 @@ def test_hits_equal_brute_force_over_the_visible_documents(
     corpus: tuple[Documents, list[bool], list[bool]], query: list[str], count: int
 ) -> None:
     documents, visible, passing = corpus
-    found = rank(documents, visible, passing, query, count)
-    check_against(brute_force(documents, visible, query), found, passing, count)
+    hits = rank(documents, visible, passing, query, count)
+    check_against(brute_force(documents, visible, query), hits, passing, count)
 
 
 @given(corpus=corpora(), query=queries.filter(bool))
@@ -137,8 +137,8 @@ def test_the_order_of_query_tokens_changes_no_bit(
 
 def test_a_document_without_a_query_token_and_a_hidden_one_are_no_hits_however_many_are_asked() -> None:
     documents = [["get"], ["user"], ["get", "user"], ["tax"]]
-    found = rank(documents, [True, True, False, True], [True] * 4, ["get", "absent"], 1_000)
-    assert [hit.row for hit in found] == [0]
+    hits = rank(documents, [True, True, False, True], [True] * 4, ["get", "absent"], 1_000)
+    assert [hit.row for hit in hits] == [0]
     assert rank(documents, [True] * 4, [True] * 4, ["absent"], 1_000) == []
     assert rank(documents, [True] * 4, [True] * 4, [], 1_000) == []
 
@@ -160,8 +160,8 @@ def test_a_term_that_every_document_holds_still_counts() -> None:
 
 def test_empty_documents_count_in_the_statistics_and_are_no_hits() -> None:
     documents = [["get", "user"], [], [], ["tax", "tax", "tax", "tax"]]
-    found = rank(documents, [True] * 4, [True] * 4, ["get"], 10)
-    check_against(brute_force(documents, [True] * 4, ["get"]), found, [True] * 4, 10)
+    hits = rank(documents, [True] * 4, [True] * 4, ["get"], 10)
+    check_against(brute_force(documents, [True] * 4, ["get"]), hits, [True] * 4, 10)
     assert rank([[], []], [True, True], [True, True], ["get"], 10) == []
 
 

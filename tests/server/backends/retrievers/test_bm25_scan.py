@@ -122,6 +122,6 @@ def test_ties_beyond_the_result_are_broken_by_row() -> None:
     documents = [["a", "b"]] * 50
     with table_of(documents, 1.0) as table:
         everything = np.ones(50, dtype=np.bool_)
-        found = listed(bm25_of(table, ["a", "b"], everything).rank(everything, 5))
-    assert [hit.row for hit in found] == [0, 1, 2, 3, 4]
-    assert len({hit.score for hit in found}) == 1
+        hits = listed(bm25_of(table, ["a", "b"], everything).rank(everything, 5))
+    assert [hit.row for hit in hits] == [0, 1, 2, 3, 4]
+    assert len({hit.score for hit in hits}) == 1

@@ -80,17 +80,17 @@ def test_a_file_counts_by_all_that_the_caller_sees_of_it(
     rows: list[tuple[list[str], int, bool]], query: list[str], data: st.DataObject
 ) -> None:
     texts, documents, visible = ([*column] for column in zip(*rows, strict=True))
-    seen = [row for row, one in enumerate(visible) if one]
-    asked = sorted(data.draw(st.sets(st.sampled_from(seen), max_size=6))) if seen else []
+    seen = [row for row, is_visible in enumerate(visible) if is_visible]
+    scored_rows = sorted(data.draw(st.sets(st.sampled_from(seen), max_size=6))) if seen else []
     with tables(texts, documents, visible) as held:
-        found = held.scores(query, asked, max_nodes=5)
+        of_files = held.scores(query, scored_rows, max_nodes=5)
         weights = {word: term.weight for word in set(query) for term in held.terms([word] * query.count(word))}
     words_of = {
         document: [word for row in seen if documents[row] == document for word in texts[row]]
         for document in {documents[row] for row in seen} - {NO_DOCUMENT}
     }
     mean = sum(map(len, words_of.values())) / max(1, len(words_of)) or 1.0
-    for row, score, is_alone in zip(asked, found.scores.tolist(), found.is_alone.tolist(), strict=True):
+    for row, score, is_alone in zip(scored_rows, of_files.scores.tolist(), of_files.is_alone.tolist(), strict=True):
         words = words_of.get(documents[row])
         nodes = sum(documents[other] == documents[row] for other in seen)
         assert is_alone == (words is not None and nodes == 1)
@@ -111,5 +111,5 @@ def test_a_rare_word_costs_its_own_rows_and_not_those_of_the_files(monkeypatch: 
     monkeypatch.setattr(TermPostings, "frequencies_at", looked_up)
     texts = [[f"word{row % 500}"] for row in range(2_000)]
     with tables(texts, [row // 200 for row in range(2_000)]) as held:
-        found = held.scores([f"word{number}" for number in range(200)], range(0, 2_000, 200))
-    assert np.count_nonzero(found.scores) >= 4
+        of_files = held.scores([f"word{number}" for number in range(200)], range(0, 2_000, 200))
+    assert np.count_nonzero(of_files.scores) >= 4

@@ -86,9 +86,9 @@ def list_of(source: Retriever, search: Asked, scores: Scores, allowed: set[str])
 def recomputed(search: Asked, corpus: Corpus) -> Told:
     """The candidates over a corpus of which the caller sees everything; none is blocked."""
     allowed = {node.id for node in corpus.nodes if passes(node, search.filter)}
-    asked = [source for source in Retriever if source in (search.retrievers or set(Retriever))]
-    scores = {source: scores_of(source, search, corpus) for source in asked}
-    lists = {source: list_of(source, search, scores[source], allowed) for source in asked}
+    sources = [source for source in Retriever if source in (search.retrievers or set(Retriever))]
+    scores = {source: scores_of(source, search, corpus) for source in sources}
+    lists = {source: list_of(source, search, scores[source], allowed) for source in sources}
 
     def place(source: Retriever, id_: str) -> Place | None:
         if id_ not in scores.get(source, {}):
@@ -97,7 +97,7 @@ def recomputed(search: Asked, corpus: Corpus) -> Told:
         return Place(scores[source][id_], ranked.index(id_) + 1 if id_ in ranked else None)
 
     union = set[str]().union(*lists.values())
-    file_scores = scores_of_files(search, corpus) if search.scores_files and Retriever.BM25_CODE in asked else {}
+    file_scores = scores_of_files(search, corpus) if search.scores_files and Retriever.BM25_CODE in sources else {}
     nodes_of = Counter(map(file_of, corpus.nodes))
     items = numbered_files(
         Candidate(
@@ -116,7 +116,7 @@ def recomputed(search: Asked, corpus: Corpus) -> Told:
         for node in corpus.nodes
         if node.id in union
     )
-    return Told(tuple(items), tuple((source, len(lists[source])) for source in asked), 0)
+    return Told(tuple(items), tuple((source, len(lists[source])) for source in sources), 0)
 
 
 def file_of(node: Node) -> tuple[str, ...] | None:
@@ -175,22 +175,22 @@ def test_candidates_equal_those_recomputed_from_the_visible_nodes_alone(
         for _ in range(6):
             search = data.draw(candidate_searches)
             expected = recomputed(search, seen.alive(lifecycle)) if seen.alive(lifecycle).nodes else None
-            found = find(backend, search, caller, lifecycle)
+            retrieved = find(backend, search, caller, lifecycle)
             if expected is None:
-                assert found.items == ()
+                assert retrieved.items == ()
             else:
-                items = tuple(numbered_files(found.items))
-                assert replace(found, items=items, deleted_blocked=0) == expected
-            assert found.deleted_blocked == blocked(search, seen, lifecycle)
-            event("some blocked" if found.deleted_blocked else "none blocked")
-            event(f"{min(len(found.items), 3)} candidates or more")
+                items = tuple(numbered_files(retrieved.items))
+                assert replace(retrieved, items=items, deleted_blocked=0) == expected
+            assert retrieved.deleted_blocked == blocked(search, seen, lifecycle)
+            event("some blocked" if retrieved.deleted_blocked else "none blocked")
+            event(f"{min(len(retrieved.items), 3)} candidates or more")
 
 
 SEARCH = Asked("getUser", np.asarray([1.0, 0.0, 0.0]), frozenset(), 10, 10, 0.0, 0.3, Filter())
 
 
-def lengths(found: Told) -> dict[Retriever, int]:
-    return dict(found.list_lengths)
+def lengths(retrieved: Told) -> dict[Retriever, int]:
+    return dict(retrieved.list_lengths)
 
 
 def test_every_candidate_has_its_score_in_every_source(make_node: MakeNode, open_backend: OpenBackend) -> None:
@@ -201,9 +201,9 @@ def test_every_candidate_has_its_score_in_every_source(make_node: MakeNode, open
     d = make_node("D", "nothing alike")
     corpus = Corpus([a, b, c, d], vectors={a.id: (1, 0, 0), b.id: (0, 1, 0), d.id: (-1, 0, 0)})
     with serving(corpus, open_backend) as backend:
-        found = find(backend, SEARCH)
-    assert [item.id for item in found.items] == [a.id, b.id, c.id]
-    of_a, of_b, of_c = found.items
+        retrieved = find(backend, SEARCH)
+    assert [item.id for item in retrieved.items] == [a.id, b.id, c.id]
+    of_a, of_b, of_c = retrieved.items
     assert of_a.dense == Place(1.0, 1)
     assert of_b.dense == Place(0.0, 2)
     assert of_c.dense is None
@@ -213,7 +213,12 @@ def test_every_candidate_has_its_score_in_every_source(make_node: MakeNode, open
     assert of_c.trigram.rank == 2
     assert of_b.bm25_code == of_c.bm25_code == of_c.bm25_prose == Place(0.0, None)
     assert of_c.corpus_type == "CODE_LOGIC"
-    assert lengths(found) == {Retriever.DENSE: 2, Retriever.BM25_CODE: 1, Retriever.BM25_PROSE: 1, Retriever.TRIGRAM: 2}
+    assert lengths(retrieved) == {
+        Retriever.DENSE: 2,
+        Retriever.BM25_CODE: 1,
+        Retriever.BM25_PROSE: 1,
+        Retriever.TRIGRAM: 2,
+    }
 
 
 def test_a_node_beyond_the_end_of_a_list_keeps_its_score_there(make_node: MakeNode, open_backend: OpenBackend) -> None:
@@ -222,14 +227,14 @@ def test_a_node_beyond_the_end_of_a_list_keeps_its_score_there(make_node: MakeNo
         SEARCH, query="tax", retrievers=frozenset({Retriever.BM25_CODE, Retriever.TRIGRAM}), lexical_limit=1
     )
     with serving(Corpus(nodes), open_backend) as backend:
-        found = find(backend, search)
-    first, third = found.items
+        retrieved = find(backend, search)
+    first, third = retrieved.items
     assert (first.id, third.id) == (nodes[0].id, nodes[2].id)
     assert first.bm25_code is not None
     assert (first.bm25_code.rank, third.bm25_code) == (1, Place(first.bm25_code.score, None))
     assert first.dense is None
     assert first.bm25_prose is None
-    assert [retriever for retriever, _ in found.list_lengths] == [Retriever.BM25_CODE, Retriever.TRIGRAM]
+    assert [retriever for retriever, _ in retrieved.list_lengths] == [Retriever.BM25_CODE, Retriever.TRIGRAM]
 
 
 @pytest.mark.parametrize(

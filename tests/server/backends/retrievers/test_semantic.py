@@ -89,8 +89,8 @@ def test_hits_equal_brute_force_with_massive_ties(
     rows = np.asarray(pool, dtype=np.float32)[rng.integers(len(pool), size=size)]
     allowed = rng.random(size) < data.draw(st.sampled_from([0.1, 0.5, 1.0]))
     present = rng.random(size) < 0.8
-    found = ranked(way, table_of(rows, present), np.asarray(query), allowed, count)
-    assert found == brute_force(rows, query, (allowed & present).tolist(), count)
+    hits = ranked(way, table_of(rows, present), np.asarray(query), allowed, count)
+    assert hits == brute_force(rows, query, (allowed & present).tolist(), count)
 
 
 @given(way=ways, data=st.data())
@@ -105,18 +105,18 @@ def test_hits_of_any_vectors_are_the_best_in_order(way: str, data: st.DataObject
     query = unit_vector(rng.standard_normal(dimension))
     allowed = rng.random(len(rows)) < 0.7
     count = data.draw(st.integers(1, 60))
-    found = ranked(way, table_of(rows), query, allowed, count)
+    hits = ranked(way, table_of(rows), query, allowed, count)
     exact = {
         row: math.fsum((rows[row].astype(np.float64) * query).tolist()) for row in np.flatnonzero(allowed).tolist()
     }
-    assert len(found) == min(count, len(exact))
-    assert found == sorted(found, key=lambda hit: (-hit.score, hit.row))
-    for hit in found:
+    assert len(hits) == min(count, len(exact))
+    assert hits == sorted(hits, key=lambda hit: (-hit.score, hit.row))
+    for hit in hits:
         assert hit.score == pytest.approx(min(max(exact[hit.row], -1.0), 1.0), rel=0, abs=1e-14)
-    left_out = set(exact) - {hit.row for hit in found}
-    assert all(exact[row] <= found[-1].score + 1e-14 for row in left_out)
+    left_out = set(exact) - {hit.row for hit in hits}
+    assert all(exact[row] <= hits[-1].score + 1e-14 for row in left_out)
     for row in left_out:
-        twins = [hit.row for hit in found if rows[hit.row].tobytes() == rows[row].tobytes()]
+        twins = [hit.row for hit in hits if rows[hit.row].tobytes() == rows[row].tobytes()]
         assert all(twin < row for twin in twins)
 
 
@@ -151,10 +151,10 @@ def test_many_rows_hits_equal_brute_force_and_those_of_an_index_without_the_rest
     trimmed = table_of(rows[allowed])
     places = np.flatnonzero(allowed)
     for count in (1, 10, 30, 61, 100, 1_000, 2_500):
-        found = listed(rank_by_similarity(table, query, allowed, count).hits)
-        assert found == [RankedRow(row, -negative) for negative, row in order[:count]]
+        hits = listed(rank_by_similarity(table, query, allowed, count).hits)
+        assert hits == [RankedRow(row, -negative) for negative, row in order[:count]]
         alone = listed(rank_by_similarity(trimmed, query, np.ones(4_000, dtype=np.bool_), count).hits)
-        assert [RankedRow(int(places[hit.row]), hit.score) for hit in alone] == found
+        assert [RankedRow(int(places[hit.row]), hit.score) for hit in alone] == hits
 
 
 def test_thousands_of_equal_rows_come_in_the_order_of_their_ids() -> None:
@@ -162,9 +162,9 @@ def test_thousands_of_equal_rows_come_in_the_order_of_their_ids() -> None:
     allowed = np.ones(5_000, dtype=np.bool_)
     allowed[::3] = False
     query = unit_vector(np.asarray([3.0, 2.0, 1.0]))
-    found = listed(rank_by_similarity(table_of(rows), query, allowed, 20).hits)
-    assert [hit.row for hit in found] == np.flatnonzero(allowed)[:20].tolist()
-    assert len({hit.score for hit in found}) == 1
+    hits = listed(rank_by_similarity(table_of(rows), query, allowed, 20).hits)
+    assert [hit.row for hit in hits] == np.flatnonzero(allowed)[:20].tolist()
+    assert len({hit.score for hit in hits}) == 1
 
 
 @given(

@@ -89,12 +89,12 @@ def defined(keys: Sequence[Key], estimates: Sequence[float], count: int) -> list
     likeliest = [
         key for _, _, key in sorted((-estimate, key[1], key) for estimate, key in zip(estimates, keys, strict=True))
     ]
-    found: list[Key] = []
+    best_keys: list[Key] = []
     for hits, width in [*((band.hits, band.width) for band in SIGNS.bands), (len(keys), len(keys))]:
         likely = sorted(likeliest[:width])
-        later = [key for key in likely if not found or key > found[-1]]
-        found += later[: max(0, min(count, hits) - len(found))]
-    return found[:count]
+        later = [key for key in likely if not best_keys or key > best_keys[-1]]
+        best_keys += later[: max(0, min(count, hits) - len(best_keys))]
+    return best_keys[:count]
 
 
 @given(corpus=corpora(), count=st.integers(1, 160))
@@ -160,10 +160,10 @@ def test_recall_of_the_measured_limits(share: float) -> None:
     for _ in range(30):
         query = unit_vector(centres[rng.integers(400)] + rng.standard_normal(384) / np.sqrt(384))
         truth = rank_by_similarity(table, query, allowed, 10, BYTES)
-        found = rank_by_similarity(table, query, allowed, 10)
+        approximate = rank_by_similarity(table, query, allowed, 10)
         assert truth.exact
-        assert not found.exact
-        recalls.append(len({*truth.hits.rows.tolist()} & {*found.hits.rows.tolist()}) / 10)
+        assert not approximate.exact
+        recalls.append(len({*truth.hits.rows.tolist()} & {*approximate.hits.rows.tolist()}) / 10)
     assert np.mean(recalls) >= 0.99
 
 
@@ -176,8 +176,8 @@ def test_every_instruction_set_gives_the_same_bytes(
     answers = set()
     for level in INSTRUCTION_SETS:
         with instruction_set(level):
-            found, scores = as_bytes(rank_by_similarity(table, query, allowed, count, limits))
-        answers.add((tuple(found), scores))
+            hit_rows, scores = as_bytes(rank_by_similarity(table, query, allowed, count, limits))
+        answers.add((tuple(hit_rows), scores))
     assert len(answers) == 1
 
 
@@ -222,8 +222,8 @@ def test_an_answer_says_whether_it_is_exact(
             assert result.debug is not None
             assert result.debug.path is (SearchPath.EXACT if exact else SearchPath.APPROXIMATE)
         assert engine.search(SearchRequest(SCOPE, AccessContext(), SearchType.BM25, "word", 3), never_stop).exact
-        asked = QueryRequest(SCOPE, AccessContext(), "word", datetime(2026, 1, 1, tzinfo=UTC), query_vector=QUERY)
-        asked = replace(asked, hybrid=HybridParameters(vec_limit=5, top_k=3))
-        assert engine.query(asked, never_stop).meta.exact is exact
-        words = replace(asked, query_vector=(), retrievers=(Retriever.BM25_CODE,))
+        request = QueryRequest(SCOPE, AccessContext(), "word", datetime(2026, 1, 1, tzinfo=UTC), query_vector=QUERY)
+        request = replace(request, hybrid=HybridParameters(vec_limit=5, top_k=3))
+        assert engine.query(request, never_stop).meta.exact is exact
+        words = replace(request, query_vector=(), retrievers=(Retriever.BM25_CODE,))
         assert engine.query(words, never_stop).meta.exact

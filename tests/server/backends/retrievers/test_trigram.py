@@ -56,7 +56,7 @@ def name_table(directory: Path, nodes: Sequence[Node], names_a_holder: int) -> N
     return NameTable(directory)
 
 
-def found(nodes: list[Node], search: Asked, open_backend: OpenBackend) -> list[tuple[str, float]]:
+def ids_and_scores(nodes: list[Node], search: Asked, open_backend: OpenBackend) -> list[tuple[str, float]]:
     with serving(Corpus(nodes), open_backend) as backend:
         items = find(backend, search).items
     places = [(item.trigram, item.id) for item in items if item.trigram is not None]
@@ -93,9 +93,9 @@ def test_the_list_equals_that_of_every_pair_of_names(
             index, query_names(search.query), search.lexical_limit, search.trigram_threshold, gather_rows
         )
         ranked = listed(trigrams.rank(allowed))
-    told = [(nodes[hit.row].id, hit.score) for hit in ranked]
-    assert told == expected([node for node, may in zip(nodes, allowed, strict=True) if may], search)
-    event("some" if told else "none")
+    actual = [(nodes[hit.row].id, hit.score) for hit in ranked]
+    assert actual == expected([node for node, may in zip(nodes, allowed, strict=True) if may], search)
+    event("some" if actual else "none")
 
 
 @pytest.mark.parametrize("query", ["GetUsrById", "get_user_byid()", "Users.gteUserById", "src/usres.py"])
@@ -105,7 +105,7 @@ def test_a_name_with_a_typo_finds_what_was_meant(query: str, make_node: MakeNode
         make_node("B", symbol="Users.getUserById", path="src/users.py"),
         make_node("C", symbol="Users.setPassword", path="lib/passwords.py"),
     ]
-    (best, _), *_ = found(nodes, replace(SEARCH, query=query), open_backend)
+    (best, _), *_ = ids_and_scores(nodes, replace(SEARCH, query=query), open_backend)
     assert best == nodes[1].id
 
 
@@ -113,9 +113,9 @@ def test_the_same_name_has_similarity_one_and_none_in_common_is_no_hit(
     make_node: MakeNode, open_backend: OpenBackend
 ) -> None:
     nodes = [make_node("A", symbol="get_user"), make_node("B", symbol="Tax"), make_node("C")]
-    assert found(nodes, replace(SEARCH, trigram_threshold=0.0), open_backend) == [(nodes[0].id, 1.0)]
+    assert ids_and_scores(nodes, replace(SEARCH, trigram_threshold=0.0), open_backend) == [(nodes[0].id, 1.0)]
 
 
 def test_words_alone_name_nothing(make_node: MakeNode, open_backend: OpenBackend) -> None:
     search = replace(SEARCH, query="how does the user get a new password", trigram_threshold=0.0)
-    assert found([make_node("A", symbol="password")], search, open_backend) == []
+    assert ids_and_scores([make_node("A", symbol="password")], search, open_backend) == []

@@ -19,7 +19,7 @@ from support.filter_oracle import COLUMNS, passes
 ALL_SEEING = AccessContext("t", frozenset("ab"), frozenset("xy"), 2)
 
 
-def found(nodes: list[Node], filter_: Filter, open_backend: OpenBackend) -> list[bool]:
+def mask_of(nodes: list[Node], filter_: Filter, open_backend: OpenBackend) -> list[bool]:
     with serving(Corpus(nodes), open_backend) as backend:
         kept: list[bool] = backend.open(SCOPE, ALL_SEEING, Lifecycle.ALL, filter_).selection.mask.tolist()
         return kept
@@ -53,7 +53,7 @@ def test_each_column_filters_by_itself(field: str, make_node: MakeNode, open_bac
     assert sum(expected) == 1
     for wanted, passing in ((("y", "absent"), expected), (("absent",), [False] * 3)):
         values: dict[str, Any] = {field: wanted}
-        assert found(nodes, Filter(**values), open_backend) == passing
+        assert mask_of(nodes, Filter(**values), open_backend) == passing
 
 
 def test_all_conditions_of_the_metadata_must_hold_and_one_value_of_each(
@@ -68,7 +68,7 @@ def test_all_conditions_of_the_metadata_must_hold_and_one_value_of_each(
     nodes = [make_node(f"N{number}", metadata=values) for number, values in enumerate(metadata)]
 
     def kept(*conditions: MetadataCondition) -> list[int]:
-        return [row for row, keep in enumerate(found(nodes, Filter(metadata=conditions), open_backend)) if keep]
+        return [row for row, keep in enumerate(mask_of(nodes, Filter(metadata=conditions), open_backend)) if keep]
 
     assert kept(MetadataCondition("team", ("tax",))) == [0, 1]
     assert kept(MetadataCondition("team", ("users",))) == [1, 2]

@@ -213,7 +213,7 @@ def test_the_masks_of_every_lifecycle_count(index: LoadedIndex) -> None:
     bound = [AccessContext(bounds=Bounds(cases=Names(frozenset({str(number)})))) for number in range(4)]
     kept = [weakref.ref(cache.get(caller)) for caller in bound]
     gc.collect()
-    assert [one() is not None for one in kept] == [False, False, True, True]
+    assert [reference() is not None for reference in kept] == [False, False, True, True]
 
 
 @pytest.mark.parametrize("limit", [{"max_callers": 1}, {"max_bytes": 3}])

@@ -110,11 +110,11 @@ def test_a_value_is_within_a_bound_when_identity_and_request_both_leave_it(
     held = narrowed(grant, AccessContext(bounds=bounds_of(requested))).bounds
     unasked = narrowed(grant, None).bounds
     assert unasked == narrowed(grant, AccessContext()).bounds == grant.bounds
-    for field, patterns, asked in zip(BOUNDS, granted, requested, strict=True):
+    for field, patterns, requested_patterns in zip(BOUNDS, granted, requested, strict=True):
         names: Names | None = getattr(held, field)
-        assert (names is None) is (patterns is None and asked is None)
+        assert (names is None) is (patterns is None and requested_patterns is None)
         left = patterns is None or any_means(patterns, name)
-        assert (names is None or name in names) is (left and (asked is None or name in asked))
+        assert (names is None or name in names) is (left and (requested_patterns is None or name in requested_patterns))
 
 
 def test_a_bound_binds_without_a_name() -> None:

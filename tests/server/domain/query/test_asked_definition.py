@@ -37,6 +37,6 @@ def test_other_questions_name_nothing(question: str) -> None:
     ],
 )
 def test_the_factor_follows_from_the_words_of_the_name(question: str, symbol: str, is_sql: bool, factor: float) -> None:
-    asked = asked_definition(question)
-    assert asked is not None
-    assert asked.factor(symbol, is_sql) == factor
+    definition = asked_definition(question)
+    assert definition is not None
+    assert definition.factor(symbol, is_sql) == factor

@@ -60,14 +60,14 @@ def test_similarity_is_asked_once_for_each_item_that_another_is_chosen_after(
     pool: tuple[list[float], list[list[float]]], strength: float, count: int
 ) -> None:
     scores, table = pool
-    asked: list[int] = []
+    looked_up: list[int] = []
 
     def similarity(position: int) -> Sequence[float]:
-        asked.append(position)
+        looked_up.append(position)
         return table[position]
 
     chosen = diversify(scores, similarity, strength, count)
-    assert asked == (chosen[:-1] if strength > 0 else [])
+    assert looked_up == (chosen[:-1] if strength > 0 else [])
 
 
 TWINS = [1.0, 0.9, 0.8]

@@ -29,13 +29,13 @@ def ago(days: float) -> datetime:
 
 def freshness_of(corpus_type: str, timestamp: datetime | None, now: datetime, freshness: Freshness) -> float | None:
     """The decay of one candidate among others that have none."""
-    found = candidates_of({Retriever.TRIGRAM: [None] * 3}, ["CODE_LOGIC", corpus_type, "DOC_README"])
+    candidates = candidates_of({Retriever.TRIGRAM: [None] * 3}, ["CODE_LOGIC", corpus_type, "DOC_README"])
     time = microseconds(timestamp)
     times = np.asarray([0, NO_TIMESTAMP if time is None else time, NO_TIMESTAMP])
-    first, one, last = decays(replace(found.columns, timestamps=times), now, freshness).tolist()
+    first, decay, last = decays(replace(candidates.columns, timestamps=times), now, freshness).tolist()
     assert math.isnan(first)
     assert math.isnan(last)
-    return None if math.isnan(one) else one
+    return None if math.isnan(decay) else decay
 
 
 def blended(relevance: float, decay: float, weight: float) -> float:
@@ -55,15 +55,15 @@ def test_freshness_equals_the_formula(
     age_days = Decimal(max((now - timestamp) // timedelta(microseconds=1), 0)) / 86_400_000_000
     decay = Decimal(2) ** (-age_days / Decimal(half_life))
     expected = (1 - Decimal(weight)) * Decimal(relevance) + Decimal(weight) * decay
-    found = freshness_of("CONVO_SLACK", timestamp, now, Freshness(half_life, weight))
-    assert found is not None
-    assert found == pytest.approx(float(decay), rel=1e-9, abs=1e-300)
-    assert blended(relevance, found, weight) == pytest.approx(float(expected), rel=1e-9, abs=1e-12)
+    actual = freshness_of("CONVO_SLACK", timestamp, now, Freshness(half_life, weight))
+    assert actual is not None
+    assert actual == pytest.approx(float(decay), rel=1e-9, abs=1e-300)
+    assert blended(relevance, actual, weight) == pytest.approx(float(expected), rel=1e-9, abs=1e-12)
 
 
 def test_the_specified_constant_is_the_natural_logarithm_of_two() -> None:
-    found = freshness_of("CONVO_SLACK", ago(123), NOW, DEFAULT)
-    assert found == pytest.approx(2.718281828 ** (-0.693 * 123 / 90), rel=1e-3)
+    decay = freshness_of("CONVO_SLACK", ago(123), NOW, DEFAULT)
+    assert decay == pytest.approx(2.718281828 ** (-0.693 * 123 / 90), rel=1e-3)
 
 
 def test_recent_convo_boosted() -> None:

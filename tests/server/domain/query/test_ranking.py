@@ -9,7 +9,9 @@ from groundwire_server.domain.query.ranking import file_shares, spread_out
 from groundwire_server.domain.search.candidates import NO_FILE
 from support.growth import check_linear
 
-_SCORES = st.lists(st.sampled_from([0.0, 0.25, 0.5, 0.9, 1.0]), max_size=12).map(lambda one: sorted(one, reverse=True))
+_SCORES = st.lists(st.sampled_from([0.0, 0.25, 0.5, 0.9, 1.0]), max_size=12).map(
+    lambda scores: sorted(scores, reverse=True)
+)
 
 
 @given(_SCORES, st.data(), st.sampled_from([0.0, 0.5, 0.85, 1.0]), st.integers(1, 12))

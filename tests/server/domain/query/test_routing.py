@@ -41,10 +41,10 @@ def test_a_rule_matches_where_all_that_it_names_does(fields: dict[str, str], mat
 
 def test_a_rule_may_be_of_some_scopes_alone() -> None:
     of_scope = replace(SUPPORT, when={**SUPPORT.when, "repository": frozenset({"shop"}), "branch": frozenset({"v2"})})
-    asked = query(process="help", doc_class="manual")
-    assert rule_for(asked, [of_scope]) is NO_RULE
-    assert rule_for(replace(asked, scope=Scope("shop", "v2")), [of_scope]) is of_scope
-    assert rule_for(replace(asked, scope=Scope("desk", "v2")), [of_scope]) is NO_RULE
+    request = query(process="help", doc_class="manual")
+    assert rule_for(request, [of_scope]) is NO_RULE
+    assert rule_for(replace(request, scope=Scope("shop", "v2")), [of_scope]) is of_scope
+    assert rule_for(replace(request, scope=Scope("desk", "v2")), [of_scope]) is NO_RULE
 
 
 def test_the_first_rule_that_matches_counts() -> None:
@@ -54,8 +54,8 @@ def test_the_first_rule_that_matches_counts() -> None:
 
 
 def test_no_rule_changes_nothing() -> None:
-    asked = query(filter=Filter(collection_ids=("wiki",)), hybrid=HybridParameters(top_k=3), process="none such")
-    assert routed(asked, NO_RULE) == asked
+    request = query(filter=Filter(collection_ids=("wiki",)), hybrid=HybridParameters(top_k=3), process="none such")
+    assert routed(request, NO_RULE) == request
 
 
 @pytest.mark.parametrize(
@@ -80,13 +80,13 @@ def test_what_the_request_gives_wins() -> None:
     plain = routed(QUERY, defaults)
     assert (plain.hybrid, plain.scope.active_index) == (defaults.hybrid, "v1")
     given = query(scope=Scope("shop", "main", "v2"), hybrid=HybridParameters(min_sim=0.0))
-    own = routed(given, defaults)
-    assert own.hybrid == HybridParameters(top_k=9, min_sim=0.0)
-    assert own.scope == given.scope
+    overridden = routed(given, defaults)
+    assert overridden.hybrid == HybridParameters(top_k=9, min_sim=0.0)
+    assert overridden.scope == given.scope
 
 
 @pytest.mark.parametrize(
-    ("asked", "kept"),
+    ("query_request", "kept"),
     [
         (query(), 10),
         (query(top_k=20), 20),
@@ -95,15 +95,15 @@ def test_what_the_request_gives_wins() -> None:
         (query(top_k=20, hybrid=HybridParameters(max_candidates=25)), 25),
     ],
 )
-def test_a_default_of_max_candidates_gives_way_to_limits_that_are_given(asked: QueryRequest, kept: int) -> None:
-    assert routed(asked, rule(hybrid=HybridParameters(max_candidates=10))).hybrid.max_candidates == kept
+def test_a_default_of_max_candidates_gives_way_to_limits_that_are_given(query_request: QueryRequest, kept: int) -> None:
+    assert routed(query_request, rule(hybrid=HybridParameters(max_candidates=10))).hybrid.max_candidates == kept
 
 
 WITH_ALPHA = HybridParameters(alpha=0.5)
 
 
 @pytest.mark.parametrize(
-    ("asked", "of_rule", "fusion"),
+    ("query_request", "of_rule", "fusion"),
     [
         (query(), rule(), FusionMode.ADAPTIVE),
         (query(hybrid=WITH_ALPHA), rule(), FusionMode.WEIGHTED),
@@ -115,6 +115,6 @@ WITH_ALPHA = HybridParameters(alpha=0.5)
     ],
 )
 def test_the_fusion_is_what_the_request_asks_for_else_the_rule(
-    asked: QueryRequest, of_rule: RoutingRule, fusion: FusionMode
+    query_request: QueryRequest, of_rule: RoutingRule, fusion: FusionMode
 ) -> None:
-    assert settled_fusion(asked, of_rule) is fusion
+    assert settled_fusion(query_request, of_rule) is fusion

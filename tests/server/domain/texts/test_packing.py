@@ -48,25 +48,25 @@ def oracle(
     taken_ids: list[str] = []
     chosen: list[RequestedText] = []
     skipped: list[SkippedNode] = []
-    room -= sum(of_skipped(one.id) for one in wanted)
-    for one in wanted:
-        if one.id not in available:
-            skipped.append(SkippedNode(one.id, SkipReason.UNAVAILABLE))
+    room -= sum(of_skipped(text.id) for text in wanted)
+    for text in wanted:
+        if text.id not in available:
+            skipped.append(SkippedNode(text.id, SkipReason.UNAVAILABLE))
             continue
         taken = [available[id_] for id_ in taken_ids]
-        size = available[one.id]
+        size = available[text.id]
         if (tokens is not None and size.tokens > tokens - sum(other.tokens for other in taken)) or (
             chars is not None and size.chars > chars - sum(other.chars for other in taken)
         ):
-            skipped.append(SkippedNode(one.id, SkipReason.OVER_BUDGET))
+            skipped.append(SkippedNode(text.id, SkipReason.OVER_BUDGET))
             continue
-        taken_ids.append(one.id)
-        entry = of_text(size.bytes, one.id, one.parent_id)
+        taken_ids.append(text.id)
+        entry = of_text(size.bytes, text.id, text.parent_id)
         if entry <= room:
-            chosen.append(one)
+            chosen.append(text)
             room -= entry
         else:
-            skipped.append(SkippedNode(one.id, SkipReason.RESPONSE_LIMIT))
+            skipped.append(SkippedNode(text.id, SkipReason.RESPONSE_LIMIT))
     kept_sizes = [available[kept.id] for kept in chosen]
     return Packing(
         tuple(chosen), tuple(skipped), sum(size.tokens for size in kept_sizes), sum(size.chars for size in kept_sizes)
@@ -100,11 +100,11 @@ def test_calls_for_what_did_not_fit_the_response_bring_what_a_larger_one_would_h
     while pending:
         packing = pack(pending, available, Budget(left, None, room))
         assert packing.chosen or packing.skipped
-        brought |= {one.id for one in packing.chosen}
+        brought |= {text.id for text in packing.chosen}
         left -= packing.used_tokens
         postponed = {node.id for node in packing.skipped if node.reason is SkipReason.RESPONSE_LIMIT}
-        pending = [one for one in pending if one.id in postponed]
-    assert brought == {one.id for one in whole.chosen}
+        pending = [text for text in pending if text.id in postponed]
+    assert brought == {text.id for text in whole.chosen}
 
 
 def sized(tokens: int) -> TextSize:
@@ -169,7 +169,7 @@ def test_the_encoded_response_stays_within_the_byte_limit(
             stored[id_] = StoredText(text, number, Location(path, number, number, "f" * 64), symbol)
             available[id_] = TextSize(0, len(text), len(f"{text}{symbol}{path}{path}".encode()))
     # Validation keeps the ids of a request far below the limit; what remains is room for texts.
-    limit = sum(len(one.id.encode()) + 16 for one in wanted) + room
+    limit = sum(len(wanted_text.id.encode()) + 16 for wanted_text in wanted) + room
     packing = pack(wanted, available, Budget(1 << 31, None, limit))
     fetched = tuple(FetchedText(kept, stored[kept.id]) for kept in packing.chosen)
     encoded = encode_fetch(FetchResult(fetched, packing.skipped, 0, 0, ""))
@@ -189,12 +189,12 @@ def test_no_text_adds_more_to_a_response_than_is_reckoned() -> None:
 
 
 def test_the_longest_text_fits_a_response_with_the_longest_ids_and_the_smallest_unit_of_no_budget() -> None:
-    one = RequestedText("i" * 2_048, depth=1, parent_id="p" * 2_048)
+    longest = RequestedText("i" * 2_048, depth=1, parent_id="p" * 2_048)
     longest_link = of_link_to("é" * 2_000, LinkTemplate("https://git.example/{path}#L{start_line}"))
     for size, fits in ((MAX_TEXT_BYTES, True), (MAX_TEXT_BYTES + 1, False)):
-        available = {one.id: TextSize(size, size, size + longest_link)}
+        available = {longest.id: TextSize(size, size, size + longest_link)}
         budget = Budget(MAX_BUDGET_TOKENS, None, RESPONSE_BYTES - ACTION_BYTES)
-        assert bool(pack([one], available, budget).chosen) is fits
+        assert bool(pack([longest], available, budget).chosen) is fits
 
 
 def test_no_skipped_node_adds_more_to_a_response_than_is_reckoned() -> None:

@@ -80,7 +80,7 @@ def test_the_order_equals_the_seeds_text(
     mode: PrioritizationMode, seed_ids: list[str], nodes: list[RequestedText]
 ) -> None:
     requested = prioritize(seed_ids, nodes, mode)
-    assert [one.id for one in requested] == ORACLES[mode](seed_ids, nodes)
+    assert [text.id for text in requested] == ORACLES[mode](seed_ids, nodes)
     stated = {node.id: node for node in nodes}
     for wanted in requested:
         if wanted.id in seed_ids:
@@ -109,12 +109,12 @@ def test_graph_first_follows_parent_chains_and_puts_strays_last() -> None:
         RequestedText("circle2", 1, "circle1"),
         RequestedText("self", 1, "self"),
     ]
-    order = [one.id for one in prioritize(["s1", "s2"], nodes, PrioritizationMode.GRAPH_FIRST)]
+    order = [text.id for text in prioritize(["s1", "s2"], nodes, PrioritizationMode.GRAPH_FIRST)]
     assert order == ["s1", "other", "s2", "near", "deep", "circle1", "circle2", "lost", "self"]
 
 
 def test_a_chain_of_ten_thousand_nodes_is_followed() -> None:
     nodes = [RequestedText(f"n{depth}", depth, f"n{depth - 1}" if depth > 1 else "seed") for depth in range(1, 10_000)]
     requested = prioritize(["stray", "seed"], nodes, PrioritizationMode.GRAPH_FIRST)
-    assert [one.id for one in requested[:3]] == ["stray", "seed", "n1"]
+    assert [text.id for text in requested[:3]] == ["stray", "seed", "n1"]
     assert requested[-1].id == "n9999"

@@ -52,24 +52,24 @@ def failure(url: str, seconds: float = 20) -> str:
 def test_scores_stand_in_the_order_of_the_candidates() -> None:
     with rerank_service() as service, reranker(service.url) as asking:
         assert scores(asking, TEXTS) == [0.002, 0.006, 0.0, 0.004]
-    (asked,) = service.asked
-    assert asked.path == "/v1/rerank"
-    assert asked.headers["Authorization"] == f"Bearer {SECRET}"
-    assert asked.headers["Content-Type"] == "application/json"
-    assert asked.body == {"model": "small", "query": "where", "documents": TEXTS, "top_n": 4}
+    (request,) = service.requests
+    assert request.path == "/v1/rerank"
+    assert request.headers["Authorization"] == f"Bearer {SECRET}"
+    assert request.headers["Content-Type"] == "application/json"
+    assert request.body == {"model": "small", "query": "where", "documents": TEXTS, "top_n": 4}
 
 
 def test_a_service_of_one_model_and_no_token_is_sent_neither() -> None:
     with rerank_service() as service, reranker(service.url, model="", token=lambda: "") as asking:
         scores(asking, TEXTS)
-    assert "model" not in service.asked[0].body
-    assert "Authorization" not in service.asked[0].headers
+    assert "model" not in service.requests[0].body
+    assert "Authorization" not in service.requests[0].headers
 
 
 def test_text_embeddings_inference_has_a_shape_of_its_own() -> None:
     with rerank_service() as service, reranker(service.url, "tei", model="") as asking:
         assert scores(asking, TEXTS) == [0.002, 0.006, 0.0, 0.004]
-    assert service.asked[0].body == {"query": "where", "texts": TEXTS, "truncate": True}
+    assert service.requests[0].body == {"query": "where", "texts": TEXTS, "truncate": True}
 
 
 @pytest.mark.parametrize(("api", "sizes"), [("rerank", [100, 100, 1]), ("tei", [32] * 6 + [9])])
@@ -77,20 +77,23 @@ def test_many_candidates_are_several_requests_over_one_connection(api: RerankApi
     texts = ["x" * length for length in range(201)]
     with rerank_service() as service, reranker(service.url, api) as asking:
         assert scores(asking, texts) == [length / 1_000 for length in range(201)]
-    assert [len(asked.body.get("documents") or asked.body["texts"]) for asked in service.asked] == sizes
-    assert len({asked.port for asked in service.asked}) == 1
+    assert [len(request.body.get("documents") or request.body["texts"]) for request in service.requests] == sizes
+    assert len({request.port for request in service.requests}) == 1
 
 
 def test_a_text_is_sent_as_far_as_rerankers_read() -> None:
-    with rerank_service(lambda asked: as_json(by_length_in_ones(asked))) as service, reranker(service.url) as asking:
+    with (
+        rerank_service(lambda request: as_json(by_length_in_ones(request))) as service,
+        reranker(service.url) as asking,
+    ):
         scores(asking, ["x" * 1_000_000, "ab"])
-    assert service.asked[0].body["documents"] == ["x" * 16_384, "ab"]
+    assert service.requests[0].body["documents"] == ["x" * 16_384, "ab"]
 
 
 def test_no_candidates_ask_nothing() -> None:
     with rerank_service() as service, reranker(service.url) as asking:
         assert scores(asking, []) == []
-    assert not service.asked
+    assert not service.requests
 
 
 def results(*relevances: tuple[object, object]) -> Reply:
@@ -138,25 +141,28 @@ BAD_REPLIES: list[tuple[str, Reply, str]] = [
 def test_a_reply_that_breaks_a_rule_is_believed_in_no_part(reply: Reply, rule: str) -> None:
     with rerank_service(lambda _: reply) as service:
         assert failure(service.url).startswith(rule)
-    assert len(service.asked) == 1
+    assert len(service.requests) == 1
 
 
 def test_a_reply_with_an_error_in_each_of_a_million_places_costs_as_much_as_its_length() -> None:
     with pytest.raises(RerankerUnavailableError, match=r"results\.0: Input should be an object") as caught:
         scores_of("rerank", b'{"results":[' + b"0," * 1_000_000 + b"0]}", 1)
-    found = caught.value.__context__
-    assert isinstance(found, ValidationError)
-    assert found.error_count() == 1, "the others are not looked for"
+    validation_error = caught.value.__context__
+    assert isinstance(validation_error, ValidationError)
+    assert validation_error.error_count() == 1, "the others are not looked for"
 
 
 def test_texts_that_are_sent_back_do_not_make_a_reply_too_long() -> None:
     texts = ["日本\x00" * 5_000, "é" * 16_000]
-    with rerank_service(lambda asked: as_json(by_length_in_ones(asked))) as service, reranker(service.url) as asking:
+    with (
+        rerank_service(lambda request: as_json(by_length_in_ones(request))) as service,
+        reranker(service.url) as asking,
+    ):
         assert scores(asking, texts) == [1.0, 1.0]
 
 
-def by_length_in_ones(asked: Asked) -> object:
-    documents = asked.body["documents"]
+def by_length_in_ones(request: Asked) -> object:
+    documents = request.body["documents"]
     return {"results": [{"index": i, "relevance_score": 1, "document": text} for i, text in enumerate(documents)]}
 
 
@@ -178,8 +184,8 @@ def test_a_service_that_never_accepts_is_given_up() -> None:
 
 
 def test_when_nobody_waits_any_more_the_request_is_dropped_and_the_next_is_answered() -> None:
-    def slow_at_first(asked: Asked) -> Reply:
-        return Reply(b" " * 10_000, drips=True) if asked.body["query"] == "slow" else by_length(asked)
+    def slow_at_first(request: Asked) -> Reply:
+        return Reply(b" " * 10_000, drips=True) if request.body["query"] == "slow" else by_length(request)
 
     checks: list[None] = []
 
@@ -196,14 +202,14 @@ def test_when_nobody_waits_any_more_the_request_is_dropped_and_the_next_is_answe
 
 
 def test_cookies_are_not_kept() -> None:
-    def baking(asked: Asked) -> Reply:
-        reply = by_length(asked)
+    def baking(request: Asked) -> Reply:
+        reply = by_length(request)
         return Reply(reply.body, headers={"Set-Cookie": "session=1; Path=/"})
 
     with rerank_service(baking) as service, reranker(service.url) as asking:
         scores(asking, TEXTS)
         scores(asking, TEXTS)
-    assert all("Cookie" not in asked.headers for asked in service.asked)
+    assert all("Cookie" not in request.headers for request in service.requests)
 
 
 def test_a_proxy_is_not_sent_what_goes_to_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -223,7 +229,7 @@ def test_a_certificate_must_be_of_a_trusted_authority(tmp_path: Path, monkeypatc
             assert scores(asking, ["ab"]) == [0.002]
         monkeypatch.setenv("SSL_CERT_FILE", str(other.folder / "authority.crt"))
         assert failure(service.url) == "cannot be reached: ConnectError"
-    assert len(service.asked) == 1
+    assert len(service.requests) == 1
 
 
 def test_a_url_that_nothing_can_be_sent_to() -> None:
@@ -237,7 +243,7 @@ def test_a_changed_token_counts_at_once(tmp_path: Path) -> None:
         for token in ("first\n", "second"):
             file.write_text(token)
             scores(asking, TEXTS)
-    assert [asked.headers["Authorization"] for asked in service.asked] == ["Bearer first", "Bearer second"]
+    assert [request.headers["Authorization"] for request in service.requests] == ["Bearer first", "Bearer second"]
 
 
 @pytest.mark.parametrize("content", [b"", b"two words", b"a\r\nX-Other: b", b"\xff", b"a" * 16_385])
@@ -256,7 +262,7 @@ def test_a_file_of_a_token_that_is_gone_asks_nothing(tmp_path: Path) -> None:
         pytest.raises(RerankerUnavailableError, match="needs a token that cannot be read: No such file"),
     ):
         scores(asking, TEXTS)
-    assert not service.asked
+    assert not service.requests
 
 
 @pytest.fixture
@@ -273,7 +279,7 @@ def _own_logging() -> Iterator[None]:
 def test_the_log_holds_nothing_that_is_sent_or_received(capfd: pytest.CaptureFixture[str]) -> None:
     configure_logging("json", "debug")
     answers: list[Callable[[Asked], Reply]] = [by_length, lambda _: Reply(b'"reply-7"'), lambda _: Reply(b"", 401)]
-    with rerank_service(lambda asked: answers.pop(0)(asked)) as service, reranker(service.url) as asking:
+    with rerank_service(lambda request: answers.pop(0)(request)) as service, reranker(service.url) as asking:
         scores(asking, ["text-5"])
         for _ in range(2):
             with pytest.raises(RerankerUnavailableError):

@@ -62,19 +62,19 @@ def key(id_: str) -> str:
 
 
 def nodes_of(index: LoadedIndex) -> dict[str, Node]:
-    found = (index.nodes.node(row, index.policies.of(row)) for row in range(len(index.nodes.ids)))
-    return {key(each.id): each for each in found}
+    nodes = (index.nodes.node(row, index.policies.of(row)) for row in range(len(index.nodes.ids)))
+    return {key(each.id): each for each in nodes}
 
 
 def differing(old: Node, new: Node) -> set[str]:
     names = {each.name for each in fields(Node)} - {"id", "kind", "local_id", "text", "token_count", "location"}
-    found = {name for name in names if getattr(old, name) != getattr(new, name)}
+    differences = {name for name in names if getattr(old, name) != getattr(new, name)}
     before, after = old.location, new.location
     if before.content_hash != after.content_hash:
-        found.add("text")
+        differences.add("text")
     if replace(before, content_hash="") != replace(after, content_hash=""):
-        found.add("location")
-    return found
+        differences.add("location")
+    return differences
 
 
 def edges_of(index: LoadedIndex) -> dict[tuple[str, str, str], tuple[float, int]]:
@@ -98,9 +98,9 @@ def test_every_node_and_edge_that_differs_is_told_with_what_differs(data: Path, 
         **{name: ("removed", frozenset[str]()) for name in before.keys() - after.keys()},
         **{name: ("added", frozenset[str]()) for name in after.keys() - before.keys()},
         **{
-            name: ("changed", frozenset(found))
+            name: ("changed", frozenset(differences))
             for name in before.keys() & after.keys()
-            if (found := differing(before[name], after[name]))
+            if (differences := differing(before[name], after[name]))
         },
     }
     nodes = list(difference.node_changes())

@@ -47,7 +47,7 @@ def naps(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 def answering(*answers: Callable[[Asked], Reply]) -> Callable[[Asked], Reply]:
     """One answer after another; the last one goes on."""
     left = list(answers)
-    return lambda asked: (left.pop(0) if len(left) > 1 else left[0])(asked)
+    return lambda request: (left.pop(0) if len(left) > 1 else left[0])(request)
 
 
 def test_vectors_stand_in_the_order_of_the_texts() -> None:
@@ -55,14 +55,14 @@ def test_vectors_stand_in_the_order_of_the_texts() -> None:
     with rerank_service(embeds) as service:
         vectors = embedder(service.url, token=lambda: "tok-3n").embed_texts(texts)
     assert vectors == pytest.approx(np.asarray([vector_of(text) for text in texts]), abs=1e-6)
-    assert sorted(len(asked.body["input"]) for asked in service.asked) == [22, 64, 64]
-    for asked in service.asked:
-        assert (asked.path.rpartition("/")[2], asked.body["model"], asked.body["encoding_format"]) == (
+    assert sorted(len(sent.body["input"]) for sent in service.requests) == [22, 64, 64]
+    for request in service.requests:
+        assert (request.path.rpartition("/")[2], request.body["model"], request.body["encoding_format"]) == (
             "embeddings",
             "own",
             "float",
         )
-        assert asked.headers["Authorization"] == "Bearer tok-3n"
+        assert request.headers["Authorization"] == "Bearer tok-3n"
 
 
 def test_a_request_has_no_more_tokens_than_services_take() -> None:
@@ -70,7 +70,7 @@ def test_a_request_has_no_more_tokens_than_services_take() -> None:
     with rerank_service(embeds) as service:
         batches = embedder(service.url).embed_counted(lambda first, last: texts[first:last], [1_000] * 39 + [50_000])
         vectors = np.concatenate([vectors for _, _, vectors in batches])
-    assert sorted(len(asked.body["input"]) for asked in service.asked) == [1, 7, 16, 16]
+    assert sorted(len(request.body["input"]) for request in service.requests) == [1, 7, 16, 16]
     assert vectors == pytest.approx(np.asarray([vector_of(text) for text in texts]), abs=1e-6)
 
 
@@ -79,8 +79,8 @@ def test_the_protocol_of_text_embeddings_inference() -> None:
         asking = embedder(service.url, "#dimensions=16", path="/embed")
         assert asking.embed_texts(["one text"])[0] == pytest.approx(vector_of("one text", dimension=16), abs=1e-6)
         assert asking.dimension == 16
-    assert service.asked[0].body == {"inputs": ["one text"], "truncate": True, "dimensions": 16}
-    assert "Authorization" not in service.asked[0].headers
+    assert service.requests[0].body == {"inputs": ["one text"], "truncate": True, "dimensions": 16}
+    assert "Authorization" not in service.requests[0].headers
 
 
 @pytest.mark.parametrize(
@@ -98,12 +98,12 @@ def test_prompts_are_those_of_the_model_or_those_that_are_given(options: str, qu
         asking = embedder(service.url, options)
         asking.embed_query("q")
         asking.embed_texts(["t"])
-    assert [asked.body["input"] for asked in service.asked] == [[query], [text]]
+    assert [request.body["input"] for request in service.requests] == [[query], [text]]
 
 
 def test_what_is_asked_is_in_the_fingerprint_and_where_is_not() -> None:
     options = ("#model=a", "#model=b", "#model=a&dimensions=8", "#model=a&query_prompt=q", "#model=a&text_prompt=q")
-    prints = [embedder("http://localhost:1", one).fingerprint for one in options]
+    prints = [embedder("http://localhost:1", fragment).fingerprint for fragment in options]
     assert len({*prints}) == len(options)
     assert embedder("https://elsewhere.example", "#model=a").fingerprint == prints[0]
 
@@ -158,7 +158,7 @@ def test_requests_that_are_refused_together_wait_together(monkeypatch: pytest.Mo
 
     with rerank_service(answering(limited, limited, limited, limited, embeds)) as service:
         assert embedder(service.url).embed_texts(texts).shape == (256, 64)
-    assert (naps, len(service.asked)) == ([60.0, 1.0, 1.0, 1.0], 8)
+    assert (naps, len(service.requests)) == ([60.0, 1.0, 1.0, 1.0], 8)
 
 
 def test_a_build_gives_up_after_ten_minutes_and_says_what_is_kept(naps: list[float]) -> None:
@@ -193,8 +193,8 @@ def test_the_vectors_of_requests_under_way_are_kept_when_one_fails() -> None:
     texts = [f"text {number}" for number in range(64 * 9)]
     kept: list[str] = []
 
-    def refusing(asked: Asked) -> Reply:
-        return Reply(b"", 401) if texts[64] in asked.body["input"] else embeds(asked)
+    def refusing(request: Asked) -> Reply:
+        return Reply(b"", 401) if texts[64] in request.body["input"] else embeds(request)
 
     def keep(batches: Iterator[tuple[int, Sequence[str], object]]) -> None:
         for _, some, _ in batches:
@@ -203,40 +203,40 @@ def test_the_vectors_of_requests_under_way_are_kept_when_one_fails() -> None:
     with rerank_service(refusing) as service, pytest.raises(EmbedderError, match="HTTP status 401"):
         keep(embedder(service.url).embed_counted(lambda first, last: texts[first:last], [1] * len(texts)))
     assert kept == texts[:64] + texts[128:320]
-    assert len(service.asked) == 5
+    assert len(service.requests) == 5
 
 
 def test_nothing_more_is_sent_when_a_request_has_failed(naps: list[float]) -> None:
     """Not even the parts of a request under way that is too long."""
 
-    def refusing(asked: Asked) -> Reply:
-        return Reply(b"", 401 if "text 0" in asked.body["input"] else 413)
+    def refusing(request: Asked) -> Reply:
+        return Reply(b"", 401 if "text 0" in request.body["input"] else 413)
 
     with rerank_service(refusing) as service, pytest.raises(EmbedderError, match="HTTP status 401"):
         embedder(service.url).embed_texts([f"text {number}" for number in range(64 * 3)])
-    assert (len(service.asked), naps) == (3, [])
+    assert (len(service.requests), naps) == (3, [])
 
 
 def test_a_build_does_not_repeat_what_cannot_help(naps: list[float]) -> None:
     with rerank_service(lambda _: Reply(b"", 401)) as service, pytest.raises(EmbedderError, match="HTTP status 401"):
         embedder(service.url).embed_texts(["text"])
-    assert (len(service.asked), naps) == (1, [])
+    assert (len(service.requests), naps) == (1, [])
 
 
 def test_a_text_that_is_too_long_for_the_model_is_halved_on_its_own() -> None:
-    def short_ones(asked: Asked) -> Reply:
-        return embeds(asked) if all(len(text) <= 1_000 for text in asked.body["input"]) else Reply(b"", 400)
+    def short_ones(request: Asked) -> Reply:
+        return embeds(request) if all(len(text) <= 1_000 for text in request.body["input"]) else Reply(b"", 400)
 
     with rerank_service(short_ones) as service:
         vectors = embedder(service.url).embed_texts(["short", "long " * 700])
     assert vectors == pytest.approx(np.asarray([vector_of("short"), vector_of("long")]), abs=1e-6)
-    assert [len(asked.body["input"][-1]) for asked in service.asked] == [3_500, 5, 3_500, 1_750, 875]
+    assert [len(request.body["input"][-1]) for request in service.requests] == [3_500, 5, 3_500, 1_750, 875]
 
 
 def test_very_long_texts_are_cut() -> None:
     with rerank_service(embeds) as service:
         embedder(service.url).embed_texts(["a" * 20_000])
-    assert len(service.asked[0].body["input"][0]) == module.MOST_CHARACTERS
+    assert len(service.requests[0].body["input"][0]) == module.MOST_CHARACTERS
 
 
 @pytest.mark.parametrize(
@@ -282,8 +282,8 @@ def test_queries_are_embedded_by_the_model_of_the_index_alone() -> None:
         embed = asking.query_embedder(probes)
         for _ in range(2):
             assert embed("a query", never_stop) == pytest.approx(vector_of("a query"), abs=1e-6)
-        assert [len(asked.body["input"]) for asked in service.asked] == [1, 1, 2, 1, 1]  # probes, then one check
-        service.answer = lambda asked: embeds(asked, salt="another")
+        assert [len(request.body["input"]) for request in service.requests] == [1, 1, 2, 1, 1]  # probes, then one check
+        service.answer = lambda request: embeds(request, salt="another")
         with pytest.raises(EmbedderUnavailableError, match="is not the one that the index was made with"):
             embedder(service.url).query_embedder(probes)("a query", never_stop)
 
@@ -296,12 +296,12 @@ def test_a_service_that_fails_three_times_is_left_alone_for_a_while(monkeypatch:
         embed = asking.query_embedder(asking.probes())
         service.answer = lambda _: Reply(b"", 503)
         rules = [_refused(embed) for _ in range(4)]
-        asked = len(service.asked)
+        request_count = len(service.requests)
         now[0] += 5.0
         service.answer = embeds
         assert embed("back", never_stop) == pytest.approx(vector_of("back"), abs=1e-6)
     assert rules == ["answered with HTTP status 503"] * 3 + ["failed several times and is left alone for some seconds"]
-    assert asked == 5
+    assert request_count == 5
 
 
 @pytest.mark.parametrize("reply", [Reply(b"", 400), Reply(b"", 413), Reply(b"no vector")])
@@ -362,7 +362,7 @@ def test_a_token_that_cannot_be_read_ends_a_build() -> None:
 
     with rerank_service(embeds) as service, pytest.raises(EmbedderError, match="needs a token that cannot be read"):
         embedder(service.url, "", token, "/embed").embed_texts(["text"])
-    assert not service.asked
+    assert not service.requests
 
 
 @pytest.mark.parametrize("token", ["tok-ü", "tok\udcff", "tok\n", "to ken"])
@@ -371,4 +371,4 @@ def test_a_token_that_no_header_can_hold_ends_a_build_and_is_not_told(token: str
         embedder(service.url, token=lambda: token).embed_texts(["text"])
     assert "needs a token that is one word of printable ASCII" in str(caught.value)
     assert "tok" not in str(caught.value).replace("token", "")
-    assert not service.asked
+    assert not service.requests

@@ -1,5 +1,6 @@
 """The file of ends: what is written is read back, and uses of names share what their names begin with."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -48,3 +49,12 @@ def test_a_use_without_its_beginnings_is_damage(tmp_path: Path) -> None:
     file.write_text(file.read_text().replace('"beginnings":[{', '"others":[{'))
     with pytest.raises(IndexDamagedError, match="beginnings that the file lacks"):
         read_ends(file)
+
+
+def test_a_type_that_is_hidden_is_not_what_its_constructor_makes() -> None:
+    """The parts of a type may be in several files, and be hidden one by one."""
+    constructor = OfferedName("CSharpNames", "Shop.Tax()", "constructor", "file", made_key="type")
+    ends = Ends(names=(constructor,))
+    assert "type" in ends.keys
+    assert ends.seen(lambda key: True).names == (constructor,)
+    assert ends.seen(lambda key: key != "type").names == (replace(constructor, made_key=""),)

@@ -22,8 +22,8 @@ def use(*names: str, edge_type: str = "Calls", space: str = "java") -> NameUse:
 
 
 def edges(offered: Sequence[OfferedIn], wanted: NameUse, index: int = 0) -> list[tuple[str, str, float]]:
-    found: Iterator[NamedEdge] = NameMatching(offered).edges(index, "app", wanted)
-    return [(edge.other_key, edge.edge_type, edge.confidence) for edge in found]
+    matches: Iterator[NamedEdge] = NameMatching(offered).edges(index, "app", wanted)
+    return [(edge.other_key, edge.edge_type, edge.confidence) for edge in matches]
 
 
 def of_lib(*names: OfferedName, index: int = 1, repository: str = "lib") -> list[OfferedIn]:
@@ -65,7 +65,9 @@ def test_copies_of_a_method_are_all_meant() -> None:
         return [OfferedIn(number, f"lib{number}", name) for number in range(1, count + 1)]
 
     wanted = use("shop.Orders/Get", edge_type="Overrides", space="rpc")
-    own = of_lib(OfferedName("rpc", "shop.Orders/Get", "own", "service"), index=0, repository="app")
-    assert edges([*own, *copies(2)], wanted) == [("get", "Implements", 1.0), ("get", "ImplementedBy", 1.0)] * 2
+    offered_by_app = of_lib(OfferedName("rpc", "shop.Orders/Get", "own", "service"), index=0, repository="app")
+    assert (
+        edges([*offered_by_app, *copies(2)], wanted) == [("get", "Implements", 1.0), ("get", "ImplementedBy", 1.0)] * 2
+    )
     assert len(edges(copies(MAX_COPIES), wanted)) == 2 * MAX_COPIES
     assert edges(copies(MAX_COPIES + 1), wanted) == []

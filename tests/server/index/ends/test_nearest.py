@@ -8,7 +8,9 @@ from groundwire_index.ends.nearest import nearest
 def shared(left: str, right: str) -> int:
     """How many path segments are the same from the start, looked up the plain way."""
     pairs = list(zip(left.split("/"), right.split("/"), strict=False))
-    return next((at for at, (one, other) in enumerate(pairs) if one != other), len(pairs))
+    return next(
+        (at for at, (left_segment, right_segment) in enumerate(pairs) if left_segment != right_segment), len(pairs)
+    )
 
 
 def test_the_file_itself_comes_before_its_folder() -> None:

@@ -37,12 +37,17 @@ def name_table(directory: Path, nodes: list[Node], names_a_run: int = NAMES_A_RU
 
 @given(
     symbols=st.lists(symbols, max_size=30),
-    asked=st.sets(st.text(alphabet="abü1 ", min_size=3, max_size=3)),
+    drawn_trigrams=st.sets(st.text(alphabet="abü1 ", min_size=3, max_size=3)),
     names_a_holder=st.sampled_from([1, 3, 10_000]),
     names_a_run=st.sampled_from([1, 2, NAMES_A_RUN]),
 )
 def test_names_are_found_by_trigram_row_and_bearer(
-    symbols: list[str], asked: set[str], names_a_holder: int, names_a_run: int, make_node: MakeNode, scratch: Scratch
+    symbols: list[str],
+    drawn_trigrams: set[str],
+    names_a_holder: int,
+    names_a_run: int,
+    make_node: MakeNode,
+    scratch: Scratch,
 ) -> None:
     nodes = [make_node(f"N{row:03}", symbol=symbol) for row, symbol in enumerate(symbols)]
     with scratch() as directory:
@@ -53,14 +58,14 @@ def test_names_are_found_by_trigram_row_and_bearer(
         names = sorted({name for names_of_row in borne for name in names_of_row})
         assert [table.names[position] for position in range(len(table.names))] == names
         assert table.sizes.tolist() == [len(trigrams(name)) for name in names]
-        for held in (asked, frozenset[str](), *(trigrams(name) for name in names)):
+        for held in (drawn_trigrams, frozenset[str](), *(trigrams(name) for name in names)):
             assert table.shared(held).tolist() == [len(trigrams(name) & held) for name in names]
     everything = np.arange(len(names))[::-1]
-    expected = [row for position in everything for row, own in enumerate(borne) if names[position] in own]
+    expected = [row for position in everything for row, row_names in enumerate(borne) if names[position] in row_names]
     assert table.rows_of(everything).tolist() == expected
     positions, counts = table.of_rows(np.arange(len(nodes)))
-    assert counts.tolist() == [len(own) for own in borne]
-    assert [names[position] for position in positions] == [name for own in borne for name in sorted(own)]
+    assert counts.tolist() == [len(row_names) for row_names in borne]
+    assert [names[position] for position in positions] == [name for row_names in borne for name in sorted(row_names)]
 
 
 def test_more_trigrams_than_a_byte_counts(make_node: MakeNode, tmp_path: Path) -> None:

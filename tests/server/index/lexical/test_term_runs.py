@@ -35,7 +35,7 @@ def test_merged_runs_are_the_postings_of_all_rows(
     held = [segment_of(first, rows[first:last]) for first, last in pairwise(bounds)]
     with scratch() as directory:
         segments: list[Segment] = [
-            own.spill(directory / f"segment.{own.first_row}") if spilled else own for own in held
+            segment.spill(directory / f"segment.{segment.first_row}") if spilled else segment for segment in held
         ]
         counts = write_merged_postings(directory, "x", segments, frequencies=True, pairs_a_block=block)
         postings = Postings(directory, "x")
@@ -47,7 +47,7 @@ def test_merged_runs_are_the_postings_of_all_rows(
     assert postings.rows.tolist() == [row for _, row, _ in pairs]
     assert frequencies.tolist() == [frequency for _, _, frequency in pairs]
     for term in [*TERMS, "unknown"]:
-        assert postings.rows_with(term).tolist() == [row for row, own in enumerate(rows) if term in own]
+        assert postings.rows_with(term).tolist() == [row for row, row_terms in enumerate(rows) if term in row_terms]
 
 
 @given(vocabularies=st.lists(st.sets(st.sampled_from([term.encode() for term in TERMS])).map(sorted), max_size=4))
@@ -55,4 +55,4 @@ def test_ranks_tell_where_each_vocabularys_terms_stand(vocabularies: list[list[b
     ranks = [array("i") for _ in vocabularies]
     merged = list(merged_terms(vocabularies, ranks))
     assert merged == sorted(set().union(*vocabularies))
-    assert [[merged[rank] for rank in own] for own in ranks] == vocabularies
+    assert [[merged[rank] for rank in places] for places in ranks] == vocabularies

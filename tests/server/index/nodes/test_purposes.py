@@ -73,7 +73,7 @@ def test_each_purpose_has_a_row_in_the_documentation() -> None:
 
 
 @pytest.mark.parametrize(
-    ("question", "asked"),
+    ("question", "expected"),
     [
         ("Where is the order refunded?", set()),
         ("Which release was the first to refund orders?", set()),
@@ -82,10 +82,10 @@ def test_each_purpose_has_a_row_in_the_documentation() -> None:
         ("How is it done in a test?", set()),
     ],
 )
-def test_the_words_of_a_question_ask_for_purposes(question: str, asked: set[Purpose]) -> None:
-    assert asked_purposes(question) == asked
+def test_the_words_of_a_question_ask_for_purposes(question: str, expected: set[Purpose]) -> None:
+    assert asked_purposes(question) == expected
     lowered = {row.name for row in PURPOSES if row.factor != 1}
-    assert lowering_factors(asked).keys() == lowered - {PURPOSES[purpose].name for purpose in asked}
+    assert lowering_factors(expected).keys() == lowered - {PURPOSES[purpose].name for purpose in expected}
 
 
 def node(path: str, corpus_type: str, is_test: bool, is_generated: bool) -> Node:
@@ -114,12 +114,12 @@ nodes = st.builds(
 @given(st.lists(nodes))
 def test_columns_give_the_purposes_of_the_nodes(some: list[Node]) -> None:
     purposes = purposes_of(
-        np.asarray([purpose_of_path(one.location.path) for one in some], dtype=np.int8),
-        np.asarray([one.corpus_type.startswith(PROSE_PREFIX) for one in some], dtype=np.bool_),
-        np.asarray([one.is_test for one in some], dtype=np.bool_),
-        np.asarray([one.is_generated for one in some], dtype=np.bool_),
+        np.asarray([purpose_of_path(each.location.path) for each in some], dtype=np.int8),
+        np.asarray([each.corpus_type.startswith(PROSE_PREFIX) for each in some], dtype=np.bool_),
+        np.asarray([each.is_test for each in some], dtype=np.bool_),
+        np.asarray([each.is_generated for each in some], dtype=np.bool_),
     )
-    assert purposes.tolist() == [purpose_of(one) for one in some]
+    assert purposes.tolist() == [purpose_of(each) for each in some]
 
 
 def test_flags_count_before_the_path_and_the_path_before_the_corpus() -> None:

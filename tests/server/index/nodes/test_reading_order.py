@@ -110,5 +110,5 @@ def test_edges_between_services_are_listed_in_order(
         for start, end, edge_type in edges
         if edge_type != "Contains" and services[start] and services[end] and services[start] != services[end]
     ]
-    found = list(zip(listed.from_rows.tolist(), listed.to_rows.tolist(), types, strict=True))
-    assert found == sorted(expected, key=lambda edge: (services[edge[0]], edge))
+    actual = list(zip(listed.from_rows.tolist(), listed.to_rows.tolist(), types, strict=True))
+    assert actual == sorted(expected, key=lambda edge: (services[edge[0]], edge))

@@ -41,11 +41,13 @@ def test_codes_are_those_of_faiss(count: int, dimension: int, seed: int) -> None
     codes, components = written(vectors), rotated(vectors).astype(np.float32)
     # A component between two steps may go to either, and single precision rounds the factors.
     assert np.abs(codes.byte_index.sa_encode(components).astype(int) - codes.bytes).max() <= 1
-    own, bits = codes.sign_index.sa_encode(components), sign_bytes(dimension)
-    assert (own[:, :bits] == codes.signs[:, :bits]).all()
-    assert factors(own, bits)[:, 0] == pytest.approx(0.0)
+    faiss_signs, bits = codes.sign_index.sa_encode(components), sign_bytes(dimension)
+    assert (faiss_signs[:, :bits] == codes.signs[:, :bits]).all()
+    assert factors(faiss_signs, bits)[:, 0] == pytest.approx(0.0)
     has_direction = vectors.any(axis=1)
-    assert factors(codes.signs, bits)[has_direction, 1] == pytest.approx(factors(own, bits)[has_direction, 1], rel=1e-4)
+    assert factors(codes.signs, bits)[has_direction, 1] == pytest.approx(
+        factors(faiss_signs, bits)[has_direction, 1], rel=1e-4
+    )
 
 
 def factors(signs: NDArray[np.uint8], bits: int) -> NDArray[np.float32]:
@@ -77,9 +79,9 @@ def test_a_vectors_codes_are_its_own() -> None:
 def test_faiss_reads_the_mapped_codes_in_place() -> None:
     codes = written(drawn_vectors(50, 64, 1))
     indexes: list[tuple[Any, NDArray[np.uint8]]] = [(codes.byte_index, codes.bytes), (codes.sign_index, codes.signs)]
-    for index, own in indexes:
+    for index, mapped in indexes:
         assert not index.codes.is_owned
-        assert int(index.codes.data()) == own.ctypes.data
+        assert int(index.codes.data()) == mapped.ctypes.data
 
 
 @pytest.mark.parametrize("name", [SIGNS_FILE, BYTES_FILE, ERRORS_FILE])

@@ -22,8 +22,8 @@ def test_the_file_is_that_of_faiss(tmp_path: Path, count: int, dimension: int, a
     rows = np.flatnonzero(present)
     with VectorFile(tmp_path, count, dimension) as file:
         for part in rng.permutation(np.arange(5)):
-            own = rows[rows % 5 == part]
-            file.put(own, vectors[own])
+            rows_of_part = rows[rows % 5 == part]
+            file.put(rows_of_part, vectors[rows_of_part])
     assert (tmp_path / VECTORS_FILE).read_bytes() == (tmp_path / "whole").read_bytes()
     assert map_array(tmp_path / PRESENT_FILE, np.bool_, (count,)).tolist() == present.tolist()
 

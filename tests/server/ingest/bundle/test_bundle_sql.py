@@ -60,7 +60,7 @@ def test_edge_headers(make_bundle: BundleMaker, header: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("spelled", "found"),
+    ("spelled", "object_key"),
     [
         ("dbo.Invoice|TABLE", "sql::dbo.Invoice|TABLE"),
         ("DBO.invoice|table", "sql::dbo.Invoice|TABLE"),
@@ -75,12 +75,12 @@ def test_edge_headers(make_bundle: BundleMaker, header: str) -> None:
         ("csharp:nowhere", "cs::nowhere"),
     ],
 )
-def test_edges_find_their_object(make_bundle: BundleMaker, spelled: str, found: str) -> None:
+def test_edges_find_their_object(make_bundle: BundleMaker, spelled: str, object_key: str) -> None:
     keys = ("dbo.Invoice|TABLE", "dbo.Other|TABLE", "dbo.Other|UNKNOWN", "dbo.case|VIEW", "dbo.CASE|VIEW")
     path = make_bundle(
         {BODIES: json_lines(*({"key": key} for key in keys)), EDGES: f"from,to,relation\n{keys[0]},{spelled},Uses\n"}
     )
-    assert edges_of(path) == [("sql::dbo.Invoice|TABLE", found, "Uses")]
+    assert edges_of(path) == [("sql::dbo.Invoice|TABLE", object_key, "Uses")]
 
 
 def test_a_name_that_could_be_several_objects_is_refused(make_bundle: BundleMaker) -> None:

@@ -49,9 +49,9 @@ def test_the_packaged_factors_are_those_that_were_measured() -> None:
         for layer in range(6)
         for part in ("attention.output.dense", *parts[1:], "intermediate.dense", "output.dense")
     )
-    assert {(one.down.shape[0], one.up.shape[1], one.down.dtype.name) for one in adapter.values()} == {
-        (16, 16, "float16")
-    }
+    assert {
+        (low_rank.down.shape[0], low_rank.up.shape[1], low_rank.down.dtype.name) for low_rank in adapter.values()
+    } == {(16, 16, "float16")}
 
 
 def test_half_of_the_product_is_added_to_each_weight() -> None:

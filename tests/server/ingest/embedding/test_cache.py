@@ -16,8 +16,8 @@ ONE = np.array([0.6, 0.8], dtype=np.float32)
 TWO = np.array([1.0, 0.0], dtype=np.float32)
 
 
-def _bytes(found: dict[str, NDArray[np.float32]]) -> dict[str, bytes]:
-    return {text_hash: vector.tobytes() for text_hash, vector in found.items()}
+def _bytes(vectors: dict[str, NDArray[np.float32]]) -> dict[str, bytes]:
+    return {text_hash: vector.tobytes() for text_hash, vector in vectors.items()}
 
 
 def test_vectors_are_found_again_in_the_next_run(tmp_path: Path) -> None:
@@ -25,9 +25,9 @@ def test_vectors_are_found_again_in_the_next_run(tmp_path: Path) -> None:
     with EmbeddingCache(path) as cache:
         cache.put_many("model", {"a": ONE, "b": TWO})
     with EmbeddingCache(path) as cache:
-        found = cache.get_many("model", ["b", "missing", "a"])
-    assert _bytes(found) == _bytes({"a": ONE, "b": TWO})
-    assert found["a"].dtype == np.float32
+        cached = cache.get_many("model", ["b", "missing", "a"])
+    assert _bytes(cached) == _bytes({"a": ONE, "b": TWO})
+    assert cached["a"].dtype == np.float32
 
 
 def test_models_are_kept_apart(tmp_path: Path) -> None:

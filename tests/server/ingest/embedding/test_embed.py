@@ -75,9 +75,9 @@ def embed_missing(
 ) -> Embedded:
     count, dimension = len(texts), embedder.dimension
     store = Embedded(np.zeros((count, dimension), dtype=np.float32), np.zeros(count, dtype=np.bool_))
-    found = put_known(Texts(texts), embedder, cache, store, _ignore, looked_up)
-    store.embedded = put_missing(found, Texts(texts), embedder, cache, store, report, committed)
-    store.reused = found.reused
+    known = put_known(Texts(texts), embedder, cache, store, _ignore, looked_up)
+    store.embedded = put_missing(known, Texts(texts), embedder, cache, store, report, committed)
+    store.reused = known.reused
     return store
 
 

@@ -75,11 +75,11 @@ def test_files_outside_of_a_bundle_do_not_count(tmp_path: Path) -> None:
     (bundle / "regular_code_bundle").mkdir(parents=True)
     (bundle / "regular_code_bundle" / "chunks.json").write_text("[]")
     (bundle / "link").symlink_to(secret)
-    found = set[str]()
+    inputs = set[str]()
     for text in ("1", "2"):
         secret.write_text(text)
-        found.add(inputs_of(Repository(bundle, MAIN, "none"), "none"))
-    assert len(found) == 1
+        inputs.add(inputs_of(Repository(bundle, MAIN, "none"), "none"))
+    assert len(inputs) == 1
 
 
 def grow(repository: Repository) -> Repository:
@@ -130,10 +130,10 @@ def test_rules_models_and_exclusions_are_told_apart(shop: Repository) -> None:
         *((replace(FINANCE, demand=demand),) for demand in (of("x"), of(acl_tags=("x",)), of("", (), ("x",)))),
         (replace(FINANCE, demand=of(clearance_level=1)),),
     ]
-    found = [inputs_of(replace(shop, access=each), "none") for each in rules]
-    found += [inputs_of(shop, "a model"), inputs_of(replace(shop, exclude=("a", "b")), "none")]
-    found += [inputs_of(replace(shop, exclude=("b", "a")), "none"), inputs_of(shop, "none", "HNSW")]
-    assert len(set(found)) == len(found)
+    inputs = [inputs_of(replace(shop, access=each), "none") for each in rules]
+    inputs += [inputs_of(shop, "a model"), inputs_of(replace(shop, exclude=("a", "b")), "none")]
+    inputs += [inputs_of(replace(shop, exclude=("b", "a")), "none"), inputs_of(shop, "none", "HNSW")]
+    assert len(set(inputs)) == len(inputs)
 
 
 def test_one_file_is_told_by_its_content(tmp_path: Path, indexer: Indexer) -> None:

@@ -38,8 +38,8 @@ class ReadTree:
         """The edges of one type, by their ends less the prefix of the kind."""
         return {
             (start.partition("::")[2], end.partition("::")[2]): confidence
-            for (start, end, found), confidence in self.edges.items()
-            if found == edge_type
+            for (start, end, type_of_edge), confidence in self.edges.items()
+            if type_of_edge == edge_type
         }
 
 

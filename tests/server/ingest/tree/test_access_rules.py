@@ -25,19 +25,19 @@ def write(folder: Path, files: Mapping[str, str]) -> Path:
 
 
 def decided(path: str, *rules: AccessRule) -> NodeAccess:
-    found = AccessRules(rules)
-    found.decide([path])
-    return found.demand_of(path)
+    access_rules = AccessRules(rules)
+    access_rules.decide([path])
+    return access_rules.demand_of(path)
 
 
 def nodes_of(root: Path, *rules: AccessRule) -> list[SourceNode]:
-    found: dict[str, SourceNode] = {}
+    nodes: dict[str, SourceNode] = {}
     for record in TreeSource(root, access=rules).read():
         if isinstance(record, SourceNode):
-            found[record.key] = record
+            nodes[record.key] = record
         elif isinstance(record, LateFacts):
-            found[record.key] = record.added_to(found[record.key])
-    return list(found.values())
+            nodes[record.key] = record.added_to(nodes[record.key])
+    return list(nodes.values())
 
 
 @pytest.mark.parametrize(
@@ -90,10 +90,10 @@ _callers = st.builds(
 @given(st.lists(_demands, max_size=3), _callers)
 def test_who_sees_a_file_meets_every_rule_that_fits_it(demands: list[NodeAccess], caller: AccessContext) -> None:
     try:
-        found = decided("a.py", *(AccessRule("a.py", demand) for demand in demands))
+        demanded = decided("a.py", *(AccessRule("a.py", demand) for demand in demands))
     except IngestError:
         return
-    assert not may_see(found, caller) or all(may_see(demand, caller) for demand in demands)
+    assert not may_see(demanded, caller) or all(may_see(demand, caller) for demand in demands)
 
 
 @given(_demands, _demands, _callers)
@@ -221,9 +221,9 @@ def test_who_may_not_see_some_definitions_of_an_object_sees_the_links_of_a_tree_
     for number, tags in enumerate([(), ("one",), ("two",), ("one", "two")]):
         hidden = tuple(path for path, (tag,) in demands.items() if tag not in tags)
         left = {path: text for path, text in files.items() if not path.startswith(hidden)}
-        found = links(f"all{number}", files, tags)
-        assert found == links(f"left{number}", left, tags)
-        seen.append(len([edge for edge in found if edge[1] == "RedefinedBy" and "rate" not in edge[0]]))
+        visible_links = links(f"all{number}", files, tags)
+        assert visible_links == links(f"left{number}", left, tags)
+        seen.append(len([edge for edge in visible_links if edge[1] == "RedefinedBy" and "rate" not in edge[0]]))
     assert seen == [3, 9, 6, 13]
 
 
@@ -240,13 +240,13 @@ def test_a_public_node_does_not_name_the_protected_members_that_it_implements(tm
     (tmp_path / "go.mod").write_text("module p\n")
 
     def prefix(*rules: AccessRule) -> str:
-        found = (node for node in nodes_of(tmp_path, *rules) if node.path == "shop/shop.go")
-        return next(node.context_prefix for node in found if node.symbol.endswith("Pay"))
+        nodes = (node for node in nodes_of(tmp_path, *rules) if node.path == "shop/shop.go")
+        return next(node.context_prefix for node in nodes if node.symbol.endswith("Pay"))
 
     assert "SecretPayer.Pay" in prefix()
-    told = prefix(AccessRule("payroll/", FINANCE))
-    assert "OpenPayer.Pay" in told
-    assert "SecretPayer" not in told
+    context_prefix = prefix(AccessRule("payroll/", FINANCE))
+    assert "OpenPayer.Pay" in context_prefix
+    assert "SecretPayer" not in context_prefix
     assert "SecretPayer.Pay" in prefix(AccessRule("payroll/", FINANCE), AccessRule("shop/", FINANCE))
 
 
@@ -258,8 +258,8 @@ def test_a_public_node_does_not_name_what_is_generated_from_a_protected_file(tmp
     write(tmp_path, {"basket.proto": proto, "server.py": server})
 
     def prefix(*rules: AccessRule) -> str:
-        found = {node.local_id: node.context_prefix for node in nodes_of(tmp_path, *rules)}
-        return found["server.py#Server.AddItem"]
+        prefixes = {node.local_id: node.context_prefix for node in nodes_of(tmp_path, *rules)}
+        return prefixes["server.py#Server.AddItem"]
 
     assert "implements BasketServicer.AddItem" in prefix()
     assert "implements" not in prefix(AccessRule("*.proto", FINANCE))
@@ -270,9 +270,9 @@ def test_a_public_component_does_not_name_what_a_protected_file_of_imports_does(
     write(tmp_path, {"_Imports.razor": imports, "pages/Page.razor": "<p>x</p>\n@code { int Total() { return 1; } }\n"})
     hidden = ("Payroll", "Salary", "Bonus")
     for rules, named in (((), True), ((AccessRule("_Imports.razor", FINANCE),), False)):
-        told = [node for node in nodes_of(tmp_path, *rules) if node.path == "pages/Page.razor"]
-        assert len(told) > 1
-        assert any(word in repr(told) for word in hidden) is named
+        nodes = [node for node in nodes_of(tmp_path, *rules) if node.path == "pages/Page.razor"]
+        assert len(nodes) > 1
+        assert any(word in repr(nodes) for word in hidden) is named
 
 
 def test_a_public_file_has_no_service_that_only_a_protected_file_names(tmp_path: Path) -> None:

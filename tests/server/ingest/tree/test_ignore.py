@@ -110,8 +110,8 @@ def test_a_name_that_is_no_utf_8_is_compared_byte_by_byte() -> None:
 def test_a_folder_whose_ignore_file_is_too_large_is_not_read(make_tree: TreeMaker) -> None:
     most = "secret.py\n".ljust(MAX_IGNORE_FILE_BYTES, "\n")
     root = make_tree({"a/.gitignore": most + "\n", "a/secret.py": "x", "b/.gitignore": most, "b/secret.py": "x"})
-    found = {item.path: item for item in list_tree(root)}
-    assert "a/secret.py" not in found
-    assert "its .gitignore has more than 1000000 bytes; shorten it" in str(found["a/"])
-    assert "b/.gitignore" in found
-    assert "b/secret.py" not in found
+    by_path = {item.path: item for item in list_tree(root)}
+    assert "a/secret.py" not in by_path
+    assert "its .gitignore has more than 1000000 bytes; shorten it" in str(by_path["a/"])
+    assert "b/.gitignore" in by_path
+    assert "b/secret.py" not in by_path

@@ -10,6 +10,10 @@ POETRY = (
     '[tool.poetry.group.dev.dependencies]\npytest = "*"\n'
 )
 CARGO = '[package]\nname = "team_app"\n\n[dependencies]\nteam_lib = "1"\nrenamed = { package = "other-lib" }\n'
+GO = (
+    "module example.com/team/app // the service\n\ngo 1.22\n\nrequire example.com/team/lib v1.2.0\nrequire (\n"
+    '\t"example.com/other" v2.0.0 // indirect\n\texample.com/team/store v0.1.0\n)\n'
+)
 MAVEN = (
     "<project>\n<artifactId>app</artifactId>\n<groupId>com.team</groupId>\n<dependencyManagement>\n<dependencies>\n"
     "<dependency><groupId>com.team</groupId><artifactId>lib</artifactId></dependency>\n"
@@ -27,10 +31,30 @@ PROJECT = (
     [
         ("a/pyproject.toml", "toml", POETRY, PackageFacts("pypi", "team-app", (("pytest", 9), ("team-lib", 6)))),
         ("a/Cargo.toml", "toml", CARGO, PackageFacts("cargo", "team-app", (("other-lib", 6), ("team-lib", 5)))),
+        (
+            "a/go.mod",
+            "gomod",
+            GO,
+            PackageFacts("go", "example.com/team/app", (("example.com/team/lib", 5), ("example.com/team/store", 8))),
+        ),
+        ("a/go.mod", "gomod", "module\nrequire\n", PackageFacts("go", "", ())),
+        ("a/go.work", "gomod", "use ./app\n", None),
         ("a/pom.xml", "xml", MAVEN, PackageFacts("maven", "com.team:app", (("com.team:lib", 6),))),
         ("a/App.csproj", "msbuild", PROJECT, PackageFacts("nuget", "team.app", (("team.lib", 6),))),
         ("a/Lib.fsproj", "msbuild", "<Project/>", PackageFacts("nuget", "lib", ())),
         ("a/package.json", "json", '{"devDependencies": {"x": "1"}}', PackageFacts("npm", "", (("x", 1),))),
+        (
+            "a/requirements.txt",
+            "text",
+            "# team_other\n-r base.txt\nTeam_Lib[x]==1.0 ; python_version < '3.12'\n\nteam-lib\ngit+https://a.com/b\n",
+            PackageFacts("pypi", "", (("team-lib", 3),)),
+        ),
+        (
+            "a/composer.json",
+            "json",
+            '{"name": "team/app",\n"require": {\n"team/lib": "^1"},\n"require-dev": {"team/test": "*"}}\n',
+            PackageFacts("composer", "team/app", (("team/lib", 3), ("team/test", 4))),
+        ),
         ("a/App.props", "msbuild", PROJECT, None),
         ("a/package.json", "json", "[1", None),
         ("a/package.json", "json", "[1]", None),

@@ -58,9 +58,9 @@ def nodes_of(records: list[SourceRecord]) -> list[SourceNode]:
 
 def edges_of(records: list[SourceRecord]) -> dict[tuple[str, str, str], float]:
     edges = [record for record in records if isinstance(record, SourceEdge)]
-    found = {(edge.from_key, edge.to_key, edge.edge_type): edge.confidence for edge in edges}
-    assert len(found) == len(edges)
-    return found
+    by_ends = {(edge.from_key, edge.to_key, edge.edge_type): edge.confidence for edge in edges}
+    assert len(by_ends) == len(edges)
+    return by_ends
 
 
 def test_every_kind_of_file_has_its_nodes_and_every_other_file_its_reason(make_tree: TreeMaker) -> None:
@@ -73,6 +73,7 @@ def test_every_kind_of_file_has_its_nodes_and_every_other_file_its_reason(make_t
         "src/a.py",
         "src/b.py",
         "src/Invoice.cs",
+        "go.mod",
         "cmd/main.go",
         "store/store.go",
         "web/app.tsx",
@@ -88,7 +89,6 @@ def test_every_kind_of_file_has_its_nodes_and_every_other_file_its_reason(make_t
         "notes.png": "an image, a font, an archive or other data (.png)",
         "bad.py": "not decodable as utf-16: truncated data at byte 2",
         "broken.cs": "cannot be parsed as csharp; holds no word to search for",
-        "go.mod": "read for its module path only; it has no node",
         "empty/__init__.py": "the file is empty",
     }
 
@@ -250,9 +250,9 @@ def test_of_types_of_one_name_that_of_a_referred_project_is_meant(make_tree: Tre
 
     def called(app: str) -> dict[str, float]:
         records = read(make_tree({**files, "src/App/App.csproj": project.format(app)}))
-        found = edges_of(records).items()
+        edges = edges_of(records).items()
         return {
-            end.partition("#")[0]: value for (start, end, kind), value in found if kind == "Calls" and "User" in start
+            end.partition("#")[0]: value for (start, end, kind), value in edges if kind == "Calls" and "User" in start
         }
 
     assert called(reference.format("Two")) == {"cs::src/Two/Widget.cs": 0.9}

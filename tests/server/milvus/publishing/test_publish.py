@@ -84,16 +84,16 @@ def test_every_node_comes_back_whole(published: Published) -> None:
     assert len(published.rows) == index.manifest.node_count
     assert any(value.startswith(packing.SPILL_MARK) for value in published.rows.strings("text"))
     for row, class_ in enumerate(published.rows.integers("class").tolist()):
-        own = document.classes[class_]
+        node_class = document.classes[class_]
         expected = index.nodes.node(row, index.policies.of(row))
-        found = packing.unpacked_node(
+        unpacked = packing.unpacked_node(
             packed["label"][row],
             packed["rest"][row],
             packed["text"][row],
-            document.policies[own.policy],
-            deleted=own.deleted,
+            document.policies[node_class.policy],
+            deleted=node_class.deleted,
         )
-        assert found == expected
+        assert unpacked == expected
         assert packing.unpacked_names(packed["names"][row]) == sorted(
             set(node_names(expected.symbol, expected.location.path))
         )
@@ -130,8 +130,8 @@ def test_columns_and_what_expressions_compare_are_those_of_the_node(published: P
 
 def test_vectors_are_those_of_the_index(published: Published) -> None:
     assert published.index.vectors is not None
-    found = published.rows.dense("vector", HashEmbedder.dimension)
-    np.testing.assert_array_equal(found, published.index.vectors.rows)
+    vectors = published.rows.dense("vector", HashEmbedder.dimension)
+    np.testing.assert_array_equal(vectors, published.index.vectors.rows)
 
 
 @pytest.mark.parametrize(("name", "kind"), [("code", CODE_TERM), ("prose", PROSE_TERM)])
@@ -148,8 +148,8 @@ def test_words_are_counted_and_weighed(published: Published, name: str, kind: st
     vectors = [row[name] for row in published.rows]
     holders: defaultdict[str, Counter[int]] = defaultdict(Counter)
     for row, document in enumerate(documents):
-        own = packing.unpacked_terms(packed[row])
-        counts = dict(zip(own.terms.tolist(), own.frequencies.tolist(), strict=True))
+        document_terms = packing.unpacked_terms(packed[row])
+        counts = dict(zip(document_terms.terms.tolist(), document_terms.frequencies.tolist(), strict=True))
         assert counts == {numbers[term].number: count for term, count in document.items()}
         assert list(counts) == sorted(counts)
         weights = {
@@ -159,14 +159,16 @@ def test_words_are_counted_and_weighed(published: Published, name: str, kind: st
         assert dict(vectors[row]) == pytest.approx(weights, rel=1e-6)
         for term in document:
             holders[term][int(published.rows.integers("class")[row])] += 1
-    assert {term: fact.holders for term, fact in numbers.items()} == {term: dict(own) for term, own in holders.items()}
+    assert {term: fact.holders for term, fact in numbers.items()} == {
+        term: dict(by_class) for term, by_class in holders.items()
+    }
 
 
 def _documents(table: LexicalTable | None) -> list[Counter[str]]:
     """How often each node holds each term."""
     assert table is not None
     documents: list[Counter[str]] = [Counter() for _ in table.lengths]
-    for term in (found.decode() for found in table.by_term.terms.encoded()):
+    for term in (encoded.decode() for encoded in table.by_term.terms.encoded()):
         postings = table.postings(term)
         for row, frequency in zip(postings.rows.tolist(), postings.frequencies.tolist(), strict=True):
             documents[row][term] = frequency
@@ -178,17 +180,17 @@ def test_trigrams_of_names_are_numbered(published: Published) -> None:
     names = [node_names(index.nodes.symbols[row], index.nodes.location(row).path) for row in range(len(published.rows))]
     held = [
         {
-            trigram: min(len(trigrams(name)) for name in own if trigram in trigrams(name))
-            for trigram in set().union(*map(trigrams, own))
+            trigram: min(len(trigrams(name)) for name in of_node if trigram in trigrams(name))
+            for trigram in set().union(*map(trigrams, of_node))
         }
-        for own in names
+        for of_node in names
     ]
     every = sorted(set().union(*held))
     facts = read_facts(store, published.collections.facts, [fact_key(TRIGRAM, trigram) for trigram in every])
     numbers = {trigram: int(facts[fact_key(TRIGRAM, trigram)]) for trigram in every}
     assert sorted(numbers.values()) == list(range(len(every)))
-    for own, vector in zip(held, [row["trigrams"] for row in published.rows], strict=True):
-        weights = {numbers[trigram]: float(np.float32(1.0 / math.sqrt(size))) for trigram, size in own.items()}
+    for sizes, vector in zip(held, [row["trigrams"] for row in published.rows], strict=True):
+        weights = {numbers[trigram]: float(np.float32(1.0 / math.sqrt(size))) for trigram, size in sizes.items()}
         assert dict(vector) == (weights or {NO_DIMENSION: 1.0})
 
 
@@ -196,17 +198,17 @@ def test_edges_stand_in_both_directions_in_chunks(published: Published) -> None:
     index, store = published.index, published.catalogue.store
     classes = published.rows.integers("class")
     near_keys = [2 * row + direction for row in range(len(published.rows)) for direction in (0, 1)]
-    found = store.query(published.collections.edges, among("near", near_keys), EDGES_SCHEMA.names)
+    stored = store.query(published.collections.edges, among("near", near_keys), EDGES_SCHEMA.names)
     chunks: defaultdict[int, list[tuple[int, str]]] = defaultdict(list)
     for key, near, content in zip(
-        found.integers("key").tolist(), found.integers("near").tolist(), found.strings("content"), strict=True
+        stored.integers("key").tolist(), stored.integers("near").tolist(), stored.strings("content"), strict=True
     ):
         assert key % 2**41 == near
         chunks[near].append((key // 2**41, content))
     assert max(map(len, chunks.values())) == 2
     for near in near_keys:
-        own = [chunk for _, chunk in sorted(chunks[near])]
-        edges = np.concatenate([np.empty(0, packing.EDGE), *map(packing.unpacked_edges, own)])
+        contents = [chunk for _, chunk in sorted(chunks[near])]
+        edges = np.concatenate([np.empty(0, packing.EDGE), *map(packing.unpacked_edges, contents)])
         row, incoming = divmod(near, 2)
         here, there = index.edges.from_rows, index.edges.to_rows
         positions = np.flatnonzero((there if incoming else here) == row)
@@ -228,8 +230,8 @@ def test_documents_say_what_their_nodes_hold_by_class(published: Published) -> N
     facts = read_facts(store, published.collections.facts, keys)
     assert facts.keys() == {key for number, key in enumerate(keys) if np.count_nonzero(document == number) > 1}
     packed = [
-        packing.unpacked_terms(own)
-        for own in unspilled(store, published.collections.facts, published.rows, ["code_terms"])["code_terms"]
+        packing.unpacked_terms(content)
+        for content in unspilled(store, published.collections.facts, published.rows, ["code_terms"])["code_terms"]
     ]
     for number, key in enumerate(keys):
         if key not in facts:
@@ -252,12 +254,12 @@ def test_services_have_the_edges_from_and_to_them(published: Published) -> None:
     classes = published.rows.integers("class")
     for place in range(len(services.values)):
         key = fact_key(SERVICE, services.values[place])
-        found = read_facts(store, published.collections.facts, [key])
+        facts = read_facts(store, published.collections.facts, [key])
         positions = edges.touching([place])
-        assert (key in found) == bool(len(positions))
+        assert (key in facts) == bool(len(positions))
         if not len(positions):
             continue
-        names, packed = packing.unpacked_service_edges(found[key])
+        names, packed = packing.unpacked_service_edges(facts[key])
         np.testing.assert_array_equal(packed["position"], positions)
         np.testing.assert_array_equal(packed["type"], edges.types[positions])
         for end, rows in (("from", edges.from_rows), ("to", edges.to_rows)):
@@ -274,28 +276,28 @@ def test_the_document_counts_by_class(published: Published) -> None:
     classes = published.rows.integers("class")
     assert document.manifest == replace(index.manifest, files=(), created=document.manifest.created)
     assert document.policies == index.policies.classes
-    assert [(own.policy, own.deleted) for own in document.classes] == sorted(
+    assert [(node_class.policy, node_class.deleted) for node_class in document.classes] == sorted(
         {
             (index.policies.classes.index(index.policies.of(row)), bool(index.nodes.flags["deleted"][row]))
             for row in range(len(classes))
         }
     )
     in_documents = index.reading_order.document != NO_DOCUMENT
-    for place, own in enumerate(document.classes):
+    for place, node_class in enumerate(document.classes):
         mask = classes == place
-        assert own.nodes == mask.sum()
-        assert own.code_length == index.lexical.lengths[mask].sum()
-        assert own.prose_length == index.prose.lengths[mask].sum()
-        assert own.code_length_in_documents == index.lexical.lengths[mask & in_documents].sum()
+        assert node_class.nodes == mask.sum()
+        assert node_class.code_length == index.lexical.lengths[mask].sum()
+        assert node_class.prose_length == index.prose.lengths[mask].sum()
+        assert node_class.code_length_in_documents == index.lexical.lengths[mask & in_documents].sum()
     assert document.code_reference_length == index.lexical.lengths.mean()
     pairs = Counter(zip(classes[index.edges.from_rows].tolist(), classes[index.edges.to_rows].tolist(), strict=True))
-    assert {(own.from_class, own.to_class): own.edges for own in document.edges} == pairs
+    assert {(class_pair.from_class, class_pair.to_class): class_pair.edges for class_pair in document.edges} == pairs
     sets: defaultdict[int, set[int]] = defaultdict(set)
     for number, class_ in zip(index.reading_order.document.tolist(), classes.tolist(), strict=True):
         if number != NO_DOCUMENT:
             sets[number].add(class_)
-    assert {own.classes: own.documents for own in document.documents} == Counter(
-        tuple(sorted(own)) for own in sets.values()
+    assert {class_set.classes: class_set.documents for class_set in document.documents} == Counter(
+        tuple(sorted(class_set)) for class_set in sets.values()
     )
 
 

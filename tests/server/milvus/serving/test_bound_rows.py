@@ -103,7 +103,7 @@ class SlowStore(MilvusStore):
 
     def __init__(self) -> None:
         super().__init__(MilvusAddress("http://127.0.0.1:9"))
-        self.asked = threading.Semaphore(0)
+        self.reads_begun = threading.Semaphore(0)
         self.reads = 0
         self.fails = True
         self.go_on = threading.Event()
@@ -121,7 +121,7 @@ class SlowStore(MilvusStore):
         seconds: float | None = None,
     ) -> Rows:
         self.reads += 1
-        self.asked.release()
+        self.reads_begun.release()
         assert self.go_on.wait(PATIENCE_SECONDS)
         if self.fails:
             raise StorageUnavailableError("away")
@@ -135,7 +135,7 @@ def test_of_threads_that_ask_at_a_time_one_reads(
     caller = red_caller(store, tmp_path, publish, make_node)
     with ThreadPoolExecutor(4) as threads:
         first = threads.submit(caller.of, Lifecycle.ACTIVE)
-        assert store.asked.acquire(timeout=PATIENCE_SECONDS)
+        assert store.reads_begun.acquire(timeout=PATIENCE_SECONDS)
         others = [threads.submit(caller.of, lifecycle) for lifecycle in Lifecycle]
         assert not caller.is_known
         store.go_on.set()
@@ -146,7 +146,7 @@ def test_of_threads_that_ask_at_a_time_one_reads(
         before, store.fails = store.reads, False
         store.go_on.clear()
         again = [threads.submit(caller.of, Lifecycle.ACTIVE) for _ in range(4)]
-        assert store.asked.acquire(timeout=PATIENCE_SECONDS)
+        assert store.reads_begun.acquire(timeout=PATIENCE_SECONDS)
         store.go_on.set()
-        assert {one.result(PATIENCE_SECONDS).count for one in again} == {1}
+        assert {future.result(PATIENCE_SECONDS).count for future in again} == {1}
     assert (store.reads, caller.is_known) == (before + 1, True)

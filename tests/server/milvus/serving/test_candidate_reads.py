@@ -42,13 +42,13 @@ def retrieve(
     catalogue = new_catalogue(milvus)
     copy_to_milvus(LoadedIndex(IndexStore(tmp_path).require(SCOPE)), catalogue)
     expected = EmbeddedBackend(tmp_path).open(SCOPE, AccessContext())
-    found = MilvusBackend(catalogue.store.address).open(SCOPE, AccessContext())
+    actual = MilvusBackend(catalogue.store.address).open(SCOPE, AccessContext())
 
     def both(search: Retrieval) -> Candidates:
-        wanted, candidates = expected.retrieve(search, never_stop), found.retrieve(search, never_stop)
+        wanted, candidates = expected.retrieve(search, never_stop), actual.retrieve(search, never_stop)
         assert candidates.rows.tolist() == wanted.rows.tolist()
-        for retriever, own in wanted.by_retriever.items():
-            assert candidates.by_retriever[retriever].scores.tobytes() == own.scores.tobytes()
+        for retriever, wanted_scores in wanted.by_retriever.items():
+            assert candidates.by_retriever[retriever].scores.tobytes() == wanted_scores.scores.tobytes()
         return candidates
 
     yield both
@@ -64,10 +64,10 @@ def read(monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
     def counted(
         store: MilvusStore, collection: str, vector: str, dimension: int, within: str, count: int, fields: Sequence[str]
     ) -> Rows:
-        found = select(store, collection, vector, dimension, within, count, fields)
+        selected = select(store, collection, vector, dimension, within, count, fields)
         for field in fields:
-            counts[field] = counts.get(field, 0) + len(found)
-        return found
+            counts[field] = counts.get(field, 0) + len(selected)
+        return selected
 
     monkeypatch.setattr(MilvusStore, "select", counted)
     return counts

@@ -25,7 +25,7 @@ conditions = st.lists(st.builds(MetadataCondition, texts, lists), max_size=2).ma
 def test_quoted_is_hexadecimal_alone(filter_: Filter, bounds: Bounds) -> None:
     for expression in (filter_expression(filter_), bounds_expression(bounds)):
         quoted = re.findall(r'"([^"]*)"', expression)
-        assert all(re.fullmatch(r"%?\|?[0-9a-f]*\|?%?", own) for own in quoted)
+        assert all(re.fullmatch(r"%?\|?[0-9a-f]*\|?%?", literal) for literal in quoted)
         assert re.fullmatch(r"[a-z_ =!,><0-9()\[\]\"%|]*", expression)
 
 

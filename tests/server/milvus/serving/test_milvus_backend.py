@@ -52,7 +52,7 @@ MakeNode = Callable[..., Node]
 Told = tuple[object, ...]
 
 
-def told(ask: Callable[[], object]) -> Told:
+def outcome_of(ask: Callable[[], object]) -> Told:
     """What a backend answers: a value, or a refusal."""
     try:
         return (ask(),)
@@ -80,18 +80,19 @@ class Versions:
 
     def change(self, name: str, scope: Scope) -> Told:
         """Activates or deletes a version in both; what both say alike."""
-        expected = told(lambda: getattr(self.embedded, name)(scope))
-        assert told(lambda: getattr(self.milvus, name)(scope)) == expected
+        expected = outcome_of(lambda: getattr(self.embedded, name)(scope))
+        assert outcome_of(lambda: getattr(self.milvus, name)(scope)) == expected
         return expected
 
     def compare(self) -> None:
         """Both say the same of every scope to every caller."""
         for caller, scope in itertools.product(CALLERS, SCOPES):
             for ask in ("open", "get_index"):
-                expected, found = (
-                    told(partial(getattr(backend, ask), scope, caller)) for backend in (self.embedded, self.milvus)
+                expected, actual = (
+                    outcome_of(partial(getattr(backend, ask), scope, caller))
+                    for backend in (self.embedded, self.milvus)
                 )
-                assert _named(found) == _named(expected), (caller, scope)
+                assert _named(actual) == _named(expected), (caller, scope)
         for caller, branch in itertools.product(CALLERS, ("", "main", "absent")):
             listed = [
                 backend.list_indexes("", branch, caller, UNLIMITED.scopes, never_stop)
@@ -102,7 +103,7 @@ class Versions:
 
 def _named(answer: Told) -> Told:
     """An answer, with a snapshot by the name of its version."""
-    return tuple(one.index if isinstance(one, EmbeddedSnapshot | MilvusSnapshot) else one for one in answer)
+    return tuple(value.index if isinstance(value, EmbeddedSnapshot | MilvusSnapshot) else value for value in answer)
 
 
 @pytest.fixture
@@ -158,7 +159,7 @@ def test_a_damaged_document_is_told_to_who_surely_sees_a_node(versions: Versions
     versions.catalogue.store.upsert(CATALOGUE, [part])
     (IndexStore(versions.data).directory(V1) / "manifest.json").write_text("{}", encoding="utf-8")
     versions.compare()
-    answers = {told(partial(versions.milvus.open, V1, caller))[1] for caller in (PUBLIC, FINANCE)}
+    answers = {outcome_of(partial(versions.milvus.open, V1, caller))[1] for caller in (PUBLIC, FINANCE)}
     assert answers == {Reason.INDEX_NOT_FOUND, Reason.INDEX_DAMAGED}
 
 
@@ -171,15 +172,15 @@ def test_an_activation_elsewhere_is_seen_when_what_is_remembered_is_old(
     here = MilvusBackend(versions.catalogue.store.address, lambda: now[0])
     versions.milvus.activate(V1)
     assert here.open(UNPINNED, PUBLIC).index == "v1"
-    asked = UNPINNED, PUBLIC, Lifecycle.ACTIVE, Filter()
+    arguments = UNPINNED, PUBLIC, Lifecycle.ACTIVE, Filter()
     versions.milvus.activate(V2)
-    at_once = here.open_at_once(*asked)
+    at_once = here.open_at_once(*arguments)
     assert at_once is not None
     assert at_once.index == "v1", "half a second is not over"
     now[0] += 1.0
-    assert here.open_at_once(*asked) is None, "only Milvus can tell"
+    assert here.open_at_once(*arguments) is None, "only Milvus can tell"
     assert here.open(UNPINNED, PUBLIC).index == "v2"
-    assert here.open_at_once(*asked) is not None
+    assert here.open_at_once(*arguments) is not None
 
 
 @pytest.mark.slow

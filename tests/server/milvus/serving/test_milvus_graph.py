@@ -110,20 +110,25 @@ def drawn_edges(chance: Random) -> list[Edge]:
         edges += [Edge(few(0), spoke, kind) for spoke in spokes] + [Edge(spoke, few(1), kind, 0.85) for spoke in spokes]
     edges += [Edge(spoke, few(2), "Calls") for spoke in spokes[7::200]] + [Edge(spokes[-1], few(0), "T8")]
     layers = [range(first, first + WIDTH) for first in range(0, LAYERS * WIDTH, WIDTH)]
-    edges += [Edge(layered(a), layered(b), "Calls", 0.7) for one, two in pairwise(layers) for a in one for b in two]
+    edges += [
+        Edge(layered(a), layered(b), "Calls", 0.7)
+        for layer, next_layer in pairwise(layers)
+        for a in layer
+        for b in next_layer
+    ]
     return edges
 
 
 class CountingStore(MilvusStore):
-    """A store that notes which collections it asked."""
+    """A store that notes which collections it queried."""
 
-    asked: tuple[str, ...] = ()
+    queried: tuple[str, ...] = ()
 
     def ask_loaded(
         self, collection: str, request: Callable[[Client, float], Result], seconds: float | None = None
     ) -> Result:
         """Notes the collection, and asks."""
-        self.asked = (*self.asked, collection)
+        self.queried = (*self.queried, collection)
         return super().ask_loaded(collection, request, seconds)
 
 
@@ -142,9 +147,9 @@ class Both:
         document = self.document
         classes = np.asarray(
             [
-                may_see(document.policies[own.policy], access)
-                and (lifecycle is Lifecycle.ALL or own.deleted is (lifecycle is Lifecycle.DELETED))
-                for own in document.classes
+                may_see(document.policies[node_class.policy], access)
+                and (lifecycle is Lifecycle.ALL or node_class.deleted is (lifecycle is Lifecycle.DELETED))
+                for node_class in document.classes
             ]
         )
 
@@ -167,10 +172,10 @@ class Both:
         )
         return Opened(snapshot, reading)
 
-    def asked(self) -> tuple[str, ...]:
-        """Which collections were asked since this was called last."""
-        asked, self.store.asked = self.store.asked, ()
-        return asked
+    def newly_queried(self) -> tuple[str, ...]:
+        """Which collections were queried since this was called last."""
+        queried, self.store.queried = self.store.queried, ()
+        return queried
 
 
 @dataclass(frozen=True)
@@ -249,38 +254,38 @@ searches = st.builds(
 @given(caller=callers, walk=walks)
 def test_a_walk_is_the_same(both: Both, caller: Caller, walk: Walk) -> None:
     opened = both.opened(*caller)
-    found = opened.expand(walk)
-    event(found.reason.value)
-    assert found == opened.embedded.expand(walk, never_stop)
+    expansion = opened.expand(walk)
+    event(expansion.reason.value)
+    assert expansion == opened.embedded.expand(walk, never_stop)
 
 
 @costly()
 @given(caller=callers, search=searches)
 def test_paths_are_the_same(both: Both, caller: Caller, search: PathSearch) -> None:
     opened = both.opened(*caller)
-    found = opened.find_paths(search)
-    event(f"{found.reason.value}, {min(len(found.paths), 2)} paths or more")
-    assert found == opened.embedded.find_paths(search, never_stop)
+    answer = opened.find_paths(search)
+    event(f"{answer.reason.value}, {min(len(answer.paths), 2)} paths or more")
+    assert answer == opened.embedded.find_paths(search, never_stop)
 
 
 @costly()
-@given(caller=callers, asked=st.sets(st.integers(0, SMALL + SPOKES - 1), max_size=12), services=st.data())
+@given(caller=callers, chosen_rows=st.sets(st.integers(0, SMALL + SPOKES - 1), max_size=12), services=st.data())
 def test_what_stands_around_rows_is_the_same(
-    both: Both, caller: Caller, asked: set[int], services: st.DataObject
+    both: Both, caller: Caller, chosen_rows: set[int], services: st.DataObject
 ) -> None:
     opened = both.opened(*caller)
     snapshot, reading = opened.embedded, opened.reading
     seen = snapshot.rows([few(number) for number in range(SMALL)]).values()
-    known = set(seen) | {row for row in asked if snapshot.selection.mask[row]}
-    rows = np.asarray(sorted(row for row in known if row in asked or row < 6), dtype=np.int64)
+    known = set(seen) | {row for row in chosen_rows if snapshot.selection.mask[row]}
+    rows = np.asarray(sorted(row for row in known if row in chosen_rows or row < 6), dtype=np.int64)
     if len(rows):
-        found, wanted = visible_neighbourhood(reading, rows), snapshot.neighbourhood(rows)
+        neighbourhood, wanted = visible_neighbourhood(reading, rows), snapshot.neighbourhood(rows)
         for column in ("ends", "confidences", "degrees"):
-            np.testing.assert_array_equal(getattr(found, column), getattr(wanted, column), strict=True)
+            np.testing.assert_array_equal(getattr(neighbourhood, column), getattr(wanted, column), strict=True)
     for read, wanted_of in ((parents_of, snapshot.parents), (adjacent_to, snapshot.adjacent)):
-        told = [one.tolist() for one in read(reading, rows)]
-        event(f"{read.__name__}: {'some' if any(told) else 'none'}")
-        assert told == [one.tolist() for one in wanted_of(rows)]
+        related = [positions.tolist() for positions in read(reading, rows)]
+        event(f"{read.__name__}: {'some' if any(related) else 'none'}")
+        assert related == [positions.tolist() for positions in wanted_of(rows)]
     names = services.draw(st.lists(st.sampled_from(["", "orders", "billing", "mail", "absent"]), max_size=4))
     assert selected_service_contexts(reading, names) == snapshot.service_contexts(names)
 
@@ -292,38 +297,38 @@ def test_a_level_of_a_walk_takes_one_round_trip_and_one_to_judge_it(
 ) -> None:
     """From the middle, so that edges lead on; that they do takes a level more to tell."""
     opened = both.opened(CALLERS[0], Lifecycle.ACTIVE, is_test)
-    both.asked()
+    both.newly_queried()
     walk = Walk((layered(4), layered(6)), 2, 1_000, None, direction, AMPLE, min_confidence=0.7)
-    found = opened.expand(walk)
-    assert len({node.depth for node in found.nodes}) == 3
-    assert found.edges
-    asked = both.asked()
-    assert asked.count(both.collections.edges) == 3
-    assert len(asked) <= 3 * trips_a_level
-    assert opened.expand(walk) == found
-    assert set(both.asked()) == {both.collections.edges}, "who was judged once is not judged again"
+    expansion = opened.expand(walk)
+    assert len({node.depth for node in expansion.nodes}) == 3
+    assert expansion.edges
+    queried = both.newly_queried()
+    assert queried.count(both.collections.edges) == 3
+    assert len(queried) <= 3 * trips_a_level
+    assert opened.expand(walk) == expansion
+    assert set(both.newly_queried()) == {both.collections.edges}, "who was judged once is not judged again"
 
 
 @pytest.mark.parametrize("direction", [Direction.OUTGOING, Direction.BOTH])
 def test_a_hop_of_a_search_for_paths_takes_two_round_trips(both: Both, direction: Direction) -> None:
     """A level from one side, and the links that lead on from what was reached last."""
     opened = both.opened(CALLERS[0], Lifecycle.ACTIVE, None)
-    both.asked()
+    both.newly_queried()
     last = layered(LAYERS * WIDTH - 1)
-    found = opened.find_paths(PathSearch((layered(0),), (last,), LAYERS, 100, 1_000, None, direction, AMPLE))
-    assert [len(path.hops) for path in found.paths][:1] == [LAYERS - 1]
-    assert len(both.asked()) <= 2 * LAYERS
+    answer = opened.find_paths(PathSearch((layered(0),), (last,), LAYERS, 100, 1_000, None, direction, AMPLE))
+    assert [len(path.hops) for path in answer.paths][:1] == [LAYERS - 1]
+    assert len(both.newly_queried()) <= 2 * LAYERS
 
 
 def test_of_a_hub_no_more_is_read_than_a_walk_needs(both: Both) -> None:
     """The first chunk of the hub's edges fills the walk; which of them lead back is read from the other ends."""
     opened = both.opened(CALLERS[1], Lifecycle.ALL, None)
-    both.asked()
+    both.newly_queried()
     walk = Walk((few(0),), 2, 100, frozenset({"calls"}), Direction.OUTGOING, AMPLE)
-    found = opened.expand(walk)
-    assert found == opened.embedded.expand(walk, never_stop)
-    assert found.reason is ExpandReason.LIMIT_REACHED
-    assert len(both.asked()) == 4
+    expansion = opened.expand(walk)
+    assert expansion == opened.embedded.expand(walk, never_stop)
+    assert expansion.reason is ExpandReason.LIMIT_REACHED
+    assert len(both.newly_queried()) == 4
 
 
 def test_hubs_between_which_edges_are_sought_are_read_whole(both: Both) -> None:
@@ -331,30 +336,30 @@ def test_hubs_between_which_edges_are_sought_are_read_whole(both: Both) -> None:
     opened = both.opened(CALLERS[1], Lifecycle.ALL, None)
     last = f"{PREFIX}S{SPOKES - 1:03}"
     walk = Walk((few(0), few(1), last), 1, 3, None, Direction.BOTH, AMPLE)
-    found = opened.expand(walk)
-    assert sum(last in (edge.from_id, edge.to_id) for edge in found.edges) == 2 * len(HUB_TYPES) + 1
-    assert found == opened.embedded.expand(walk, never_stop)
+    expansion = opened.expand(walk)
+    assert sum(last in (edge.from_id, edge.to_id) for edge in expansion.edges) == 2 * len(HUB_TYPES) + 1
+    assert expansion == opened.embedded.expand(walk, never_stop)
 
 
 def test_an_edge_far_back_among_those_of_a_hub_is_read_from_its_other_end(both: Both) -> None:
     opened = both.opened(CALLERS[1], Lifecycle.ALL, None)
-    both.asked()
+    both.newly_queried()
     last = f"{PREFIX}S{SPOKES - 1:03}"
     search = PathSearch((few(0),), (last,), 1, 10, 10, frozenset({"t8"}), Direction.OUTGOING, AMPLE)
-    found = opened.find_paths(search)
-    assert [path.node_ids for path in found.paths] == [(few(0), last)]
-    assert found == opened.embedded.find_paths(search, never_stop)
-    assert len(both.asked()) == 3
+    answer = opened.find_paths(search)
+    assert [path.node_ids for path in answer.paths] == [(few(0), last)]
+    assert answer == opened.embedded.find_paths(search, never_stop)
+    assert len(both.newly_queried()) == 3
 
 
 def test_a_level_from_a_hub_is_read_to_its_end(both: Both) -> None:
     """The edges of the last type stand in the last chunks."""
     opened = both.opened(CALLERS[1], Lifecycle.ALL, None)
     search = PathSearch((few(0),), (few(1),), 2, 100, 2_000, frozenset({"t8"}), Direction.OUTGOING, AMPLE)
-    found = opened.find_paths(search)
-    assert len(found.paths) == 100
-    assert found.reached_count == SPOKES
-    assert found == opened.embedded.find_paths(search, never_stop)
+    answer = opened.find_paths(search)
+    assert len(answer.paths) == 100
+    assert answer.reached_count == SPOKES
+    assert answer == opened.embedded.find_paths(search, never_stop)
     walk = Walk((few(0),), 1, 2_000, frozenset({"t8"}), Direction.OUTGOING, AMPLE)
     assert len(opened.expand(walk).nodes) == 1 + SPOKES
     assert opened.expand(walk) == opened.embedded.expand(walk, never_stop)
@@ -365,9 +370,9 @@ def test_of_two_edges_that_are_alike_the_one_that_leaves_comes_first_also_from_a
     opened = both.opened(CALLERS[1], Lifecycle.ALL, None)
     last = f"{PREFIX}S{SPOKES - 1:03}"
     walk = Walk((few(0), last), 1, 2, frozenset({"t8"}), Direction.BOTH, AMPLE)
-    found = opened.expand(walk)
-    assert [edge.from_id for edge in found.edges] == [few(0), last]
-    assert found == opened.embedded.expand(walk, never_stop)
+    expansion = opened.expand(walk)
+    assert [edge.from_id for edge in expansion.edges] == [few(0), last]
+    assert expansion == opened.embedded.expand(walk, never_stop)
 
 
 def test_the_chunk_beside_another_is_found_however_many_hidden_ones_lie_between(both: Both) -> None:
@@ -377,5 +382,5 @@ def test_the_chunk_beside_another_is_found_however_many_hidden_ones_lie_between(
     spokes = [f"{PREFIX}S{number:03}" for number in (8, 11, 12, 23, 24, 390, 391, 402, 403, 406, SPOKES - 1)]
     for row in whole.embedded.rows(spokes).values():
         rows = np.asarray([row], dtype=np.int64)
-        (found,), (wanted,) = adjacent_to(opened.reading, rows), opened.embedded.adjacent(rows)
-        assert found.tolist() == wanted.tolist()
+        (actual,), (wanted,) = adjacent_to(opened.reading, rows), opened.embedded.adjacent(rows)
+        assert actual.tolist() == wanted.tolist()

@@ -111,11 +111,11 @@ def opened(
     both: Both, access: AccessContext, lifecycle: Lifecycle, filter_: Filter
 ) -> tuple[IndexSnapshot, IndexSnapshot] | None:
     """A snapshot of each; None where both say alike that there is nothing for the caller."""
-    expected, found = (_opened(backend, access, lifecycle, filter_) for backend in (both.embedded, both.milvus))
-    if isinstance(expected, str) or isinstance(found, str):
-        assert found == expected
+    expected, actual = (_opened(backend, access, lifecycle, filter_) for backend in (both.embedded, both.milvus))
+    if isinstance(expected, str) or isinstance(actual, str):
+        assert actual == expected
         return None
-    return expected, found
+    return expected, actual
 
 
 def _opened(backend: Backend, access: AccessContext, lifecycle: Lifecycle, filter_: Filter) -> IndexSnapshot | str:
@@ -125,28 +125,28 @@ def _opened(backend: Backend, access: AccessContext, lifecycle: Lifecycle, filte
         return error.message
 
 
-def assert_same(expected: NDArray[np.generic], found: NDArray[np.generic]) -> None:
+def assert_same(expected: NDArray[np.generic], actual: NDArray[np.generic]) -> None:
     """The same values; of floats the same bits, NaN included."""
-    assert found.shape == expected.shape
+    assert actual.shape == expected.shape
     if expected.dtype.kind == "f":
-        assert found.dtype == expected.dtype
-        assert found.tobytes() == expected.tobytes()
+        assert actual.dtype == expected.dtype
+        assert actual.tobytes() == expected.tobytes()
     else:
-        assert found.tolist() == expected.tolist()
+        assert actual.tolist() == expected.tolist()
 
 
-def assert_same_candidates(expected: Candidates, found: Candidates) -> None:
-    assert_same(expected.rows, found.rows)
-    assert list(found.by_retriever) == list(expected.by_retriever)
+def assert_same_candidates(expected: Candidates, actual: Candidates) -> None:
+    assert_same(expected.rows, actual.rows)
+    assert list(actual.by_retriever) == list(expected.by_retriever)
     for retriever, scores in expected.by_retriever.items():
-        assert_same(scores.ranks, found.by_retriever[retriever].ranks)
-        assert_same(scores.scores, found.by_retriever[retriever].scores)
-    assert_same(expected.files.scores, found.files.scores)
-    assert_same(expected.files.is_alone, found.files.is_alone)
-    assert found.exact == expected.exact
-    assert found.columns.corpus_types == expected.columns.corpus_types
+        assert_same(scores.ranks, actual.by_retriever[retriever].ranks)
+        assert_same(scores.scores, actual.by_retriever[retriever].scores)
+    assert_same(expected.files.scores, actual.files.scores)
+    assert_same(expected.files.is_alone, actual.files.is_alone)
+    assert actual.exact == expected.exact
+    assert actual.columns.corpus_types == expected.columns.corpus_types
     for column in fields(expected.columns)[1:]:
-        assert_same(getattr(expected.columns, column.name), getattr(found.columns, column.name))
+        assert_same(getattr(expected.columns, column.name), getattr(actual.columns, column.name))
 
 
 @costly()
@@ -158,10 +158,12 @@ def test_candidates_are_the_same(
     if snapshots is None:
         event("sees nothing")
         return
-    expected, found = snapshots
+    expected, actual = snapshots
     candidates = expected.retrieve(search, never_stop)
-    assert_same_candidates(candidates, found.retrieve(search, never_stop))
-    assert found.matched_tokens(search.query, candidates.rows) == expected.matched_tokens(search.query, candidates.rows)
+    assert_same_candidates(candidates, actual.retrieve(search, never_stop))
+    assert actual.matched_tokens(search.query, candidates.rows) == expected.matched_tokens(
+        search.query, candidates.rows
+    )
     event("some" if len(candidates) else "none")
 
 
@@ -173,26 +175,26 @@ def test_what_is_read_by_row_is_the_same(
     snapshots = opened(both, access, lifecycle, filter_)
     if snapshots is None:
         return
-    expected, found = snapshots
-    assert found.index == expected.index
-    assert found.vector_space == expected.vector_space
-    assert found.retrievers == expected.retrievers
-    assert found.node_count == expected.node_count
-    asked = data.draw(st.lists(st.sampled_from([*both.ids, "shop::main::cs::absent", "größe", ""]), max_size=30))
-    named = expected.rows(asked)
-    assert list(found.rows(asked).items()) == list(named.items())
+    expected, actual = snapshots
+    assert actual.index == expected.index
+    assert actual.vector_space == expected.vector_space
+    assert actual.retrievers == expected.retrievers
+    assert actual.node_count == expected.node_count
+    ids = data.draw(st.lists(st.sampled_from([*both.ids, "shop::main::cs::absent", "größe", ""]), max_size=30))
+    named = expected.rows(ids)
+    assert list(actual.rows(ids).items()) == list(named.items())
     rows = np.fromiter(named.values(), dtype=np.int64)
     for read in ("ids", "labels", "nodes", "texts", "text_sizes"):
-        assert getattr(found, read)(rows) == getattr(expected, read)(rows)
-    assert_same(expected.vectors(rows), found.vectors(rows))
+        assert getattr(actual, read)(rows) == getattr(expected, read)(rows)
+    assert_same(expected.vectors(rows), actual.vectors(rows))
     for beside in ("parents", "adjacent"):
-        told = [one.tolist() for one in getattr(expected, beside)(rows)]
-        assert [one.tolist() for one in getattr(found, beside)(rows)] == told
-    around, same = expected.neighbourhood(np.sort(rows)), found.neighbourhood(np.sort(rows))
+        related = [positions.tolist() for positions in getattr(expected, beside)(rows)]
+        assert [positions.tolist() for positions in getattr(actual, beside)(rows)] == related
+    around, same = expected.neighbourhood(np.sort(rows)), actual.neighbourhood(np.sort(rows))
     for part in fields(around):
         assert_same(getattr(around, part.name), getattr(same, part.name))
     services = sorted(set(VALUES) - {""})
-    assert found.service_contexts(services) == expected.service_contexts(services)
+    assert actual.service_contexts(services) == expected.service_contexts(services)
     event("some" if len(rows) else "none")
 
 
@@ -217,12 +219,12 @@ def test_walks_and_paths_are_the_same(
     snapshots = opened(both, access, lifecycle, filter_)
     if snapshots is None:
         return
-    expected, found = snapshots
+    expected, actual = snapshots
     ids = st.lists(st.sampled_from(both.ids[:300]), min_size=1, max_size=5).map(tuple)
     walk = Walk(data.draw(ids), data.draw(st.integers(0, 3)), 40, edge_types, direction, 1 << 20, 0.7)
-    assert found.expand(walk, never_stop) == expected.expand(walk, never_stop)
+    assert actual.expand(walk, never_stop) == expected.expand(walk, never_stop)
     search = PathSearch(data.draw(ids), data.draw(ids), 4, 10, 200, edge_types, direction, 1 << 20)
-    assert found.find_paths(search, never_stop) == expected.find_paths(search, never_stop)
+    assert actual.find_paths(search, never_stop) == expected.find_paths(search, never_stop)
 
 
 @costly()

@@ -24,8 +24,8 @@ class Oracle:
     waiting: list[tuple[int, str]] = field(default_factory=list)
 
     def fits(self, caller: str, size: int) -> bool:
-        own = sum(part for other, part in self.held if other == caller)
-        return sum(part for _, part in self.held) + size <= TOTAL and (caller == "" or own + size <= SHARE)
+        held_by_caller = sum(part for other, part in self.held if other == caller)
+        return sum(part for _, part in self.held) + size <= TOTAL and (caller == "" or held_by_caller + size <= SHARE)
 
     def serve(self) -> list[int]:
         served: list[int] = []

@@ -40,8 +40,8 @@ class CallQueueMachine(RuleBasedStateMachine):
     def come(self, method: str, subject: str, seconds: float) -> None:
         accepted = [other for other in (*self.computing, *self.waiting) if other.method == method]
         left = self.MOST_CALLS - len(accepted)
-        own = sum(other.subject == subject for other in accepted)
-        is_full, refused_by = left <= 0 or (subject != "" and own >= left), ""
+        of_subject = sum(other.subject == subject for other in accepted)
+        is_full, refused_by = left <= 0 or (subject != "" and of_subject >= left), ""
         try:
             call, runs = self.calls.come(method, self.clock.now + seconds, subject)
         except LimitError as error:

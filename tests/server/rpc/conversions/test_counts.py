@@ -28,10 +28,10 @@ def lists(message: Descriptor) -> Iterator[FieldDescriptor]:
 
 
 def test_every_list_of_a_request_has_a_limit() -> None:
-    found = {
+    list_fields = {
         field.full_name for service in SERVICES for method in service.methods for field in lists(method.input_type)
     }
-    assert found == set(LIMITS)
+    assert list_fields == set(LIMITS)
 
 
 def metadata(keys: int, values: int = 1) -> scope_pb2.NodeFilter:

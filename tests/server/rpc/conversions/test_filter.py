@@ -71,7 +71,7 @@ def test_metadata_becomes_conditions_in_the_order_of_their_keys(metadata: Mappin
 
 
 @pytest.mark.parametrize(
-    ("value", "said"),
+    ("value", "problem"),
     [
         ([], "is an empty list"),
         ({}, "is an object"),
@@ -84,7 +84,7 @@ def test_metadata_becomes_conditions_in_the_order_of_their_keys(metadata: Mappin
     ],
     ids=repr,
 )
-def test_metadata_that_is_no_scalar_is_refused_by_its_key(value: JsonValue, said: str) -> None:
+def test_metadata_that_is_no_scalar_is_refused_by_its_key(value: JsonValue, problem: str) -> None:
     message = metadata_message({"owner": "billing", "phase": value})
     for decode in (
         lambda: decode_search(retrieval_pb2.SearchNodesRequest(scope=SCOPE, filter=message), ACCESS),
@@ -92,7 +92,7 @@ def test_metadata_that_is_no_scalar_is_refused_by_its_key(value: JsonValue, said
         lambda: decode_fetch(retrieval_pb2.FetchNodeTextsRequest(scope=SCOPE, filter=message), ACCESS),
         lambda: decode_query(query_pb2.QueryRequest(scope=SCOPE, filter=message), ACCESS, NOW),
     ):
-        with pytest.raises(InvalidRequestError, match=f"{said}; give a string, a number") as caught:
+        with pytest.raises(InvalidRequestError, match=f"{problem}; give a string, a number") as caught:
             refuse_broken(decode())
         assert broken_rules(caught.value) == [("filter.metadata.phase", Reason.VALUE_MALFORMED)]
 

@@ -78,8 +78,8 @@ def test_a_search_for_paths_arrives_as_it_was_asked(request: PathsRequest) -> No
         index=names,
     )
 )
-def test_paths_arrive_as_they_were_found(found: Paths) -> None:
-    message = over_the_wire(encode_paths(found))
+def test_paths_arrive_as_they_were_found(sent: Paths) -> None:
+    message = over_the_wire(encode_paths(sent))
     debug = message.debug
     arrived = Paths(
         paths=tuple(
@@ -101,5 +101,5 @@ def test_paths_arrive_as_they_were_found(found: Paths) -> None:
         reason=PathsReason(debug.reason),
         index=message.index,
     )
-    assert arrived == found
-    assert debug.truncated == found.truncated
+    assert arrived == sent
+    assert debug.truncated == sent.truncated

@@ -139,8 +139,8 @@ def test_a_match_tells_its_node() -> None:
     assert (match.is_test, match.is_generated) == (True, True)
     assert match.timestamp.ToDatetime(UTC) == NODE.timestamp
     for field in fields(SCORES):
-        told = field.name.replace("bm25_prose", "bm25_prose")
-        assert getattr(match.scores, told) == getattr(SCORES, field.name), field.name
+        encoded_name = field.name.replace("bm25_prose", "bm25_prose")
+        assert getattr(match.scores, encoded_name) == getattr(SCORES, field.name), field.name
 
 
 def test_a_match_tells_where_it_belongs() -> None:
@@ -269,9 +269,9 @@ def test_the_meta_tells_the_parameters_in_effect() -> None:
 def test_a_parameter_without_effect_is_absent() -> None:
     meta = replace(META, parameters=AppliedParameters(top_k=5), ranking=RankingParameters())
     message = encoded(replace(RESULT, meta=meta)).meta
-    told = {field.name for field, _ in message.ListFields()}
+    names = {field.name for field, _ in message.ListFields()}
     assert message.top_k_effective == 5
-    assert not told & set(PARAMETER_FIELDS)
+    assert not names & set(PARAMETER_FIELDS)
     assert message.ranking == query_pb2.RankingParameters()
     assert set(PARAMETER_FIELDS) <= {field.name for field, _ in encoded().meta.ListFields()}
 

@@ -89,9 +89,9 @@ def test_a_vector_that_is_not_finite_reaches_the_engine_as_it_is() -> None:
 def test_a_rerank_is_told_by_the_score_and_the_rank_of_the_hit_alone() -> None:
     dense = RetrieverScore(Retriever.DENSE, 3, 0.25)
     hit = SearchHit(NodeLabel("A", "A", Location("a.cs", 1, 2, "00")), 0.75, 1, retrievers=(dense,))
-    (told,) = encode_search(SearchResult((hit,), "v1", SearchType.BM25)).hits
-    assert (told.score, told.rank) == (0.75, 1)
-    assert [(place.retriever, place.rank, place.score) for place in told.retrievers] == [
+    (encoded,) = encode_search(SearchResult((hit,), "v1", SearchType.BM25)).hits
+    assert (encoded.score, encoded.rank) == (0.75, 1)
+    assert [(place.retriever, place.rank, place.score) for place in encoded.retrievers] == [
         (retrieval_pb2.RETRIEVER_DENSE, 3, 0.25)
     ]
 
@@ -195,7 +195,7 @@ def test_a_search_result_arrives_as_it_was_found(result: SearchResult) -> None:
             score=hit.score,
             rank=hit.rank,
             retrievers=tuple(
-                RetrieverScore(_RETRIEVERS[found.retriever], found.rank, found.score) for found in hit.retrievers
+                RetrieverScore(_RETRIEVERS[score.retriever], score.rank, score.score) for score in hit.retrievers
             ),
             matched_tokens=tuple(hit.matched_tokens),
         )

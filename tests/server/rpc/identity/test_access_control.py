@@ -185,8 +185,8 @@ async def test_a_listing_is_asked_for_what_may_be_named_alone(
             index_pb2.ListIndexesRequest(), metadata=bearer(KEY.token(**TOKEN))
         )
     assert [index.repository for index in listed.indexes] == ["shop"]
-    *asked, scopes, _ = indexes.list_indexes.call_args.args
-    assert asked == ["", "", HELD]
+    *other_arguments, scopes, _ = indexes.list_indexes.call_args.args
+    assert other_arguments == ["", "", HELD]
     assert scopes.includes("shop", "main")
     assert not scopes.includes("secret", "main")
 

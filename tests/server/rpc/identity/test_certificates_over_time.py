@@ -195,7 +195,7 @@ async def test_the_last_good_list_stays_when_the_file_cannot_be_used(serving: "S
                 return [line["problem"].partition(";")[0] for line in lines if line["log_level"] == "error"]
 
             thief, owner = [await Connection(stack, TlsCaller(each), server.address).open() for each in (stolen, kept)]
-            told: list[str] = []
+            expected_problems: list[str] = []
             for content, problem in (
                 (forged, "the list of CN=authority is not signed by a CA of tls_client_ca that may sign lists"),
                 (b"nonsense", "is no X.509 revocation list"),
@@ -204,13 +204,13 @@ async def test_the_last_good_list_stays_when_the_file_cannot_be_used(serving: "S
                 (None, "No such file or directory"),
             ):
                 mesh.crl.unlink() if content is None else mesh.publish(content)
-                told.append(problem)
-                await until(problems, told)
+                expected_problems.append(problem)
+                await until(problems, expected_problems)
                 assert [await thief.ask(), await owner.ask()] == [refused("certificate_revoked"), OK]
             mesh.publish(mesh.authority.revocation_list(kept.content))
             await until(thief.ask, OK)
             assert await owner.ask() == refused("certificate_revoked")
-            assert await problems() == told
+            assert await problems() == expected_problems
 
 
 async def test_nobody_is_believed_once_the_list_is_out_of_date(

@@ -86,10 +86,10 @@ def test_validity_ends_to_the_second_though_the_certificate_was_read_before(
     monkeypatch.setattr(peer_certificates, "datetime", clock)
     try:
         certificates.check(peer)
-        found = None
+        broken_rule = None
     except GroundwireError as error:
-        found = error.metadata["rule"]
-    assert found == rule
+        broken_rule = error.metadata["rule"]
+    assert broken_rule == rule
 
 
 def test_no_more_certificates_are_remembered_than_may_and_what_cannot_be_read_is_not(

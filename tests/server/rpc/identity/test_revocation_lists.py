@@ -38,10 +38,10 @@ def parse(authority: Authority, *lists: bytes, of: Sequence[Authority] = ()) -> 
 
 def standing(lists: RevocationLists, certificate: Certificate, *intermediates: Authority) -> str:
     """`good`, `revoked` or `unknown`."""
-    found: RevocationStatus = lists.status(certificate.content, [each.certificate for each in intermediates])
-    if found.revoked:
+    status: RevocationStatus = lists.status(certificate.content, [each.certificate for each in intermediates])
+    if status.revoked:
         return "revoked"
-    return "good" if found.until > datetime.now(UTC) else "unknown"
+    return "good" if status.until > datetime.now(UTC) else "unknown"
 
 
 def test_issuer_and_serial_number_together_tell_a_certificate(authority: Authority, tmp_path: Path) -> None:

@@ -45,18 +45,20 @@ async def test_an_action_asks_the_engine_once_with_the_callers_access(
 ) -> None:
     async with serving() as server, grpc.aio.insecure_channel(server.address) as channel:
         stub = retrieval_pb2_grpc.RetrievalServiceStub(channel)
-        found = await stub.SearchNodes(retrieval_pb2.SearchNodesRequest(scope=SCOPE, access=access))
+        searched = await stub.SearchNodes(retrieval_pb2.SearchNodesRequest(scope=SCOPE, access=access))
         named = await stub.ResolveNodes(retrieval_pb2.ResolveNodesRequest(scope=SCOPE, access=access))
         walked = await stub.ExpandDependencyTree(retrieval_pb2.ExpandDependencyTreeRequest(scope=SCOPE, access=access))
         connected = await stub.FindPaths(retrieval_pb2.FindPathsRequest(scope=SCOPE, access=access))
         fetched = await stub.FetchNodeTexts(retrieval_pb2.FetchNodeTextsRequest(scope=SCOPE, access=access))
-        asked = await query_pb2_grpc.QueryServiceStub(channel).Query(query_pb2.QueryRequest(scope=SCOPE, access=access))
-    assert found == encode_search(engine.search.return_value)
+        queried = await query_pb2_grpc.QueryServiceStub(channel).Query(
+            query_pb2.QueryRequest(scope=SCOPE, access=access)
+        )
+    assert searched == encode_search(engine.search.return_value)
     assert named == encode_resolution(engine.resolve.return_value)
     assert walked == encode_expansion(engine.expand.return_value)
     assert connected == encode_paths(engine.find_paths.return_value)
     assert fetched == encode_fetch(engine.fetch.return_value)
-    assert asked == encode_query(engine.query.return_value)
+    assert queried == encode_query(engine.query.return_value)
     for action in (engine.search, engine.resolve, engine.expand, engine.find_paths, engine.fetch, engine.query):
         action.assert_called_once_with(ANY, ANY)
         request = action.call_args.args[0]

@@ -17,8 +17,8 @@ def listener(address: str, *, shares: bool) -> socket.socket:
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "0.0.0.0"])
 def test_a_free_port_is_taken_and_told(host: str) -> None:
     with held("listen", f"{host}:0") as address:
-        told, _, port = address.rpartition(":")
-        assert told == host
+        bound_host, _, port = address.rpartition(":")
+        assert bound_host == host
         assert int(port) > 0
 
 
@@ -26,12 +26,12 @@ def test_processes_that_share_the_address_get_every_connection_and_nobody_else_c
     with held("listen", "127.0.0.1:0") as address:
         with pytest.raises(OSError, match="Address already in use"):
             listener(address, shares=False)
-        with listener(address, shares=True) as one, listener(address, shares=True) as other:
+        with listener(address, shares=True) as first, listener(address, shares=True) as second:
             for _ in range(20):
                 with socket.create_connection(split_address(address), timeout=60):
                     pass
             accepted = 0
-            for server in (one, other):
+            for server in (first, second):
                 server.setblocking(False)
                 try:
                     while True:

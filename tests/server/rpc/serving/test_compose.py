@@ -61,9 +61,9 @@ def test_a_service_that_reranks_is_asked_as_the_settings_say(tmp_path: Path) -> 
         assert reranker.widen_factor == 3
         assert reranker.scores("q", [RerankCandidate("ab", 0.0)], never_stop) == [0.002]
         reranker.close()
-    (asked,) = service.asked
-    assert asked.headers["Authorization"] == "Bearer tok-3n"
-    assert asked.body == {"model": "m", "query": "q", "texts": ["ab"], "truncate": True}
+    (request,) = service.requests
+    assert request.headers["Authorization"] == "Bearer tok-3n"
+    assert request.body == {"model": "m", "query": "q", "texts": ["ab"], "truncate": True}
 
 
 @pytest.mark.parametrize(

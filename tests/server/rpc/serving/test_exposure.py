@@ -36,9 +36,9 @@ def test_the_log_says_so_once(tmp_path: Path, listen: str, warnings: int, worker
     with Server(tmp_path / "data", *flags) as server:
         server.terminate()
         server.log_ended.wait()
-        told = events(server, "callers are not identified")
-    assert len(told) == warnings
-    for event in told:
+        logged = events(server, "callers are not identified")
+    assert len(logged) == warnings
+    for event in logged:
         assert event["level"] == "warning"
         assert event["listen"].startswith("0.0.0.0:")
         assert "states its own access" in event["meaning"]

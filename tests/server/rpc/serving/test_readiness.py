@@ -21,7 +21,7 @@ def log() -> Iterator[None]:
 
 
 async def test_each_change_is_told_once() -> None:
-    failing, told, checks = threading.Event(), asyncio.Queue[bool](), list[None]()
+    failing, changes, checks = threading.Event(), asyncio.Queue[bool](), list[None]()
 
     async def checked_more() -> None:
         """Returns once the storage has been checked again, and the answer looked at."""
@@ -33,42 +33,42 @@ async def test_each_change_is_told_once() -> None:
         if failing.is_set():
             raise PermissionError(13, "Permission denied", "/data")
 
-    readiness = Readiness(check, told.put_nowait, check_seconds=0.01, stale_seconds=3_600)
+    readiness = Readiness(check, changes.put_nowait, check_seconds=0.01, stale_seconds=3_600)
     readiness.start()
     await checked_more()
-    assert told.empty()
+    assert changes.empty()
     failing.set()
-    assert await asyncio.wait_for(told.get(), PATIENCE_SECONDS) is False
+    assert await asyncio.wait_for(changes.get(), PATIENCE_SECONDS) is False
     await checked_more()
     failing.clear()
-    assert await asyncio.wait_for(told.get(), PATIENCE_SECONDS) is True
-    assert told.empty()
+    assert await asyncio.wait_for(changes.get(), PATIENCE_SECONDS) is True
+    assert changes.empty()
     readiness.stop()
 
 
 async def test_a_storage_that_hangs_is_not_ready_until_it_answers() -> None:
-    hanging, told = threading.Event(), asyncio.Queue[bool]()
+    hanging, changes = threading.Event(), asyncio.Queue[bool]()
 
     def check() -> None:
         hanging.wait(PATIENCE_SECONDS)
 
-    readiness = Readiness(check, told.put_nowait, check_seconds=0.01, stale_seconds=0.2)
+    readiness = Readiness(check, changes.put_nowait, check_seconds=0.01, stale_seconds=0.2)
     readiness.start()
-    assert await asyncio.wait_for(told.get(), PATIENCE_SECONDS) is False
+    assert await asyncio.wait_for(changes.get(), PATIENCE_SECONDS) is False
     hanging.set()
-    while await asyncio.wait_for(told.get(), PATIENCE_SECONDS) is not True:
+    while await asyncio.wait_for(changes.get(), PATIENCE_SECONDS) is not True:
         pass
     readiness.stop()
 
 
 async def test_nothing_is_told_after_the_end() -> None:
-    told = asyncio.Queue[bool]()
+    changes = asyncio.Queue[bool]()
 
     def check() -> None:
         raise OSError("gone")
 
-    readiness = Readiness(check, told.put_nowait, check_seconds=0.01, stale_seconds=0.2)
+    readiness = Readiness(check, changes.put_nowait, check_seconds=0.01, stale_seconds=0.2)
     readiness.start()
     readiness.stop()
     await asyncio.sleep(0.1)
-    assert told.empty()
+    assert changes.empty()

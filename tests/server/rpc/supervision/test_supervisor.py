@@ -135,9 +135,9 @@ def test_a_worker_that_keeps_dying_is_started_ever_later_and_a_drain_does_not_wa
 @pytest.mark.parametrize("orders", [("refuse", "refuse"), ("refuse", "stay"), ("listen", "refuse")])
 def test_settings_that_workers_cannot_use_end_the_server_with_one_line(run: Any, orders: tuple[str, str]) -> None:
     code, lines = run(*orders).ended()
-    told = [line for line in lines if not line.startswith("{")]
-    assert (code, told) == (2, ["groundwire serve: data: these: cannot be used\n"])
-    assert {json.loads(line)["event"] for line in lines if line not in told} <= {"worker listening"}
+    plain_lines = [line for line in lines if not line.startswith("{")]
+    assert (code, plain_lines) == (2, ["groundwire serve: data: these: cannot be used\n"])
+    assert {json.loads(line)["event"] for line in lines if line not in plain_lines} <= {"worker listening"}
 
 
 def test_settings_that_a_restarted_worker_cannot_use_end_the_server_too(run: Any) -> None:

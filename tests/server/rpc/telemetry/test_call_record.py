@@ -19,24 +19,24 @@ def test_stages_know_what_they_are_a_part_of(call: CallRecord) -> None:
             pass
     with observed_by(call), stage("fusion"):
         pass
-    assert [(one.name, one.parent) for one in call.stages] == [
+    assert [(timed.name, timed.parent) for timed in call.stages] == [
         ("sources", -1),
         ("embed", 0),
         ("dense", 0),
         ("fusion", -1),
     ]
-    assert all(one.began <= one.ended for one in call.stages)
+    assert all(timed.began <= timed.ended for timed in call.stages)
 
 
 def test_a_stage_ends_when_it_fails(call: CallRecord) -> None:
     with observed_by(call), pytest.raises(ZeroDivisionError), stage("sources"), stage("embed"):
         raise ZeroDivisionError
-    assert all(one.ended for one in call.stages)
+    assert all(timed.ended for timed in call.stages)
 
 
 def test_a_stage_that_still_runs_has_no_end(call: CallRecord) -> None:
     with observed_by(call), stage("sources"):
-        assert [one.ended for one in call.stages] == [0]
+        assert [timed.ended for timed in call.stages] == [0]
 
 
 def test_nobody_hears_of_what_runs_outside_a_call(call: CallRecord) -> None:

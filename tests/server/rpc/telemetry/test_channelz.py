@@ -27,7 +27,7 @@ async def test_the_calls_of_the_main_port_are_told_at_that_of_channelz(
             await retrieval_pb2_grpc.RetrievalServiceStub(channel).SearchNodes(search_request)
         stub = STUB(operators)
         answer = await stub.GetServers(channelz_pb2.GetServersRequest())
-        counted = [(one.data.calls_started, one.data.calls_succeeded) for one in answer.server]
+        counted = [(entry.data.calls_started, entry.data.calls_succeeded) for entry in answer.server]
         assert (3, 3) in counted
 
 

@@ -15,9 +15,9 @@ def logged(log_format: str, log_level: str, *worker: str) -> list[str]:
 
 
 def test_json_is_one_object_a_line_whoever_logs() -> None:
-    own, library, failure = (json.loads(line) for line in logged("json", "info"))
-    assert own.pop("time").endswith("Z")
-    assert own == {"event": "own", "level": "info", "number": 1}
+    application, library, failure = (json.loads(line) for line in logged("json", "info"))
+    assert application.pop("time").endswith("Z")
+    assert application == {"event": "own", "level": "info", "number": 1}
     assert library.pop("time").endswith("Z")
     assert library == {"event": "a library's word", "level": "info", "logger": "some.library"}
     assert "ValueError: broken" in failure["exception"]

@@ -175,10 +175,10 @@ async def test_without_the_setting_there_is_no_port_and_nothing_is_counted(servi
 async def test_two_servers_in_a_process_count_for_themselves(
     serving: "Serving", search_request: retrieval_pb2.SearchNodesRequest
 ) -> None:
-    async with serving(**METRICS) as one, serving(**METRICS) as other:
-        await search(one, search_request)
-        assert (await scraped(one)).value("groundwire_calls_total") == 1
-        assert (await scraped(other)).value("groundwire_calls_total") == 0
+    async with serving(**METRICS) as first, serving(**METRICS) as second:
+        await search(first, search_request)
+        assert (await scraped(first)).value("groundwire_calls_total") == 1
+        assert (await scraped(second)).value("groundwire_calls_total") == 0
 
 
 async def test_an_address_that_is_taken_is_an_error_of_the_settings(engine: Mock, indexes: Mock) -> None:

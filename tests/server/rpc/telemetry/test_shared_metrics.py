@@ -35,9 +35,9 @@ def test_workers_add_up_and_a_new_one_counts_on(tmp_path: Path) -> None:
 
     files = {path.name for path in tmp_path.iterdir()}
     forget_gauges(MetricsShare(tmp_path, 1))
-    one = shown(tmp_path)
-    assert one["groundwire_calls_total"] == 12
-    assert (one["groundwire_running_calls"], one["groundwire_workers"]) == (2, 1)
+    values = shown(tmp_path)
+    assert values["groundwire_calls_total"] == 12
+    assert (values["groundwire_running_calls"], values["groundwire_workers"]) == (2, 1)
 
     work(tmp_path, 1, 1)
     again = shown(tmp_path)

@@ -8,9 +8,9 @@ SUPERVISOR = "groundwire_server.rpc.supervision.supervisor"
 MISSING = 'tracing: true: opentelemetry.sdk is not installed; pip install "groundwire[server,telemetry]"'
 
 
-@pytest.mark.parametrize(("program", "said"), [("telemetry_off", "[]"), ("tracing_missing", MISSING)])
-def test_libraries_are_loaded_when_they_are_asked_for(program: str, said: str) -> None:
-    assert programs.output(program).strip() == said
+@pytest.mark.parametrize(("program", "output"), [("telemetry_off", "[]"), ("tracing_missing", MISSING)])
+def test_libraries_are_loaded_when_they_are_asked_for(program: str, output: str) -> None:
+    assert programs.output(program).strip() == output
 
 
 def test_the_supervisor_loads_no_library_of_the_servers() -> None:

@@ -1,11 +1,14 @@
-"""Modules of Go, which a `go.mod` describes."""
+"""Modules of Go, which a `go.mod` describes; a `go.work` names the folders of several."""
 
-import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from groundwire_ingest.tree.languages.module_files import ModuleFile
 
-_MODULE_LINE = re.compile(r"^[ \t]*module[ \t]+\"?([^\s\"]+)", re.MULTILINE)
+_COMMENT = "//"
+_QUOTES = "\"'`"
+INDIRECT = "indirect"
+"""The comment that the tool writes beside modules which others need."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,7 +18,42 @@ class GoModule(ModuleFile):
     import_path: str
 
 
+@dataclass(frozen=True, slots=True)
+class Directive:
+    """A directive of a go.mod or a go.work: `require example.com/lib v1.2.0 // indirect`.
+
+    Attributes:
+        verb: What it says, such as `require`.
+        words: What follows, without quotes.
+        comment: What stands behind `//`, without blanks around it.
+        line: Its line.
+    """
+
+    verb: str
+    words: tuple[str, ...]
+    comment: str
+    line: int
+
+
+def directives(text: str) -> Iterator[Directive]:
+    """The directives of a go.mod or a go.work, each entry of a block as one of its own."""
+    block = ""
+    for line, written in enumerate(text.splitlines(), 1):
+        code, _, comment = written.partition(_COMMENT)
+        words = tuple(word.strip(_QUOTES) for word in code.replace("(", " ( ").split())
+        if words == (")",):
+            block = ""
+        elif words[1:] == ("(",):
+            block = words[0]
+        elif words and block:
+            yield Directive(block, words, comment.strip(), line)
+        elif words:
+            yield Directive(words[0], words[1:], comment.strip(), line)
+
+
 def go_module(path: str, text: str) -> GoModule | None:
     """The module that a go.mod describes; None for other files, and for one that gives no path."""
-    match = _MODULE_LINE.search(text) if path.rpartition("/")[2].lower() == "go.mod" else None
-    return GoModule(match[1]) if match is not None else None
+    if path.rpartition("/")[2].lower() != "go.mod":
+        return None
+    paths = (directive.words[0] for directive in directives(text) if directive.verb == "module" and directive.words)
+    return next(map(GoModule, paths), None)

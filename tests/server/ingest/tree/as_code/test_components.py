@@ -53,54 +53,54 @@ ITEM = "src/Pages/ItemPage.razor"
 
 
 def test_members_of_code_blocks_are_nodes_of_the_component(tree: Reader) -> None:
-    found = tree(SHOP)
-    member = found.nodes[f"cs::{ITEM}#Shop.Pages.ItemPage.AddToCart"]
+    read_tree = tree(SHOP)
+    member = read_tree.nodes[f"cs::{ITEM}#Shop.Pages.ItemPage.AddToCart"]
     assert (member.start_line, member.end_line, member.language) == (16, 19, "razor")
     assert member.text.startswith("    private async Task AddToCart()")
-    outline = found.nodes[f"cs::{ITEM}#Shop.Pages.ItemPage"]
+    outline = read_tree.nodes[f"cs::{ITEM}#Shop.Pages.ItemPage"]
     assert outline.text == (
         "public Basket Basket { get; set; }\n    private int[] items = [];\n"
         "    [Parameter] public int Id { get; set; }\n    private async Task AddToCart() { ... }"
     )
-    assert all("__markup" not in node.text + node.context_prefix + node.symbol for node in found.nodes.values())
-    assert f"razor::{ITEM}" in found.nodes
+    assert all("__markup" not in node.text + node.context_prefix + node.symbol for node in read_tree.nodes.values())
+    assert f"razor::{ITEM}" in read_tree.nodes
 
 
 def test_markup_and_members_lead_to_services_and_components(tree: Reader) -> None:
-    found = tree(SHOP)
-    assert found.of("Calls") == {
+    read_tree = tree(SHOP)
+    assert read_tree.of("Calls") == {
         (ITEM, "src/Services/Basket.cs#Shop.Services.Basket.Count"): 0.9,
         (f"{ITEM}#Shop.Pages.ItemPage.AddToCart", "src/Services/Basket.cs#Shop.Services.Basket.AddAsync"): 0.9,
     }
-    references = found.of("References")
+    references = read_tree.of("References")
     assert references[ITEM, "src/Layout/CartMenu.razor#Shop.Layout.CartMenu"] == 0.9
     assert references[ITEM, f"{ITEM}#Shop.Pages.ItemPage.AddToCart"] == 1.0
     assert references[f"{ITEM}#Shop.Pages.ItemPage", "src/Services/Basket.cs#Shop.Services.Basket"] == 0.9
 
 
 def test_a_component_of_a_namespace_that_is_not_imported_is_not_meant(tree: Reader) -> None:
-    found = tree({**SHOP, "src/_Imports.razor": "@using Shop.Other\n"})
-    assert not [end for _, end in found.of("References") if "CartMenu" in end]
+    read_tree = tree({**SHOP, "src/_Imports.razor": "@using Shop.Other\n"})
+    assert not [end for _, end in read_tree.of("References") if "CartMenu" in end]
 
 
 def test_a_url_leads_to_the_page_that_states_it(tree: Reader) -> None:
     test = 'class Test\n{\n    X Load() => http.GetAsync("/item/5");\n}\n'
-    found = tree({**SHOP, "tests/Test.cs": test})
-    assert found.of("Requests") == {("tests/Test.cs#Test.Load", f"{ITEM}#Shop.Pages.ItemPage"): 0.9}
+    read_tree = tree({**SHOP, "tests/Test.cs": test})
+    assert read_tree.of("Requests") == {("tests/Test.cs#Test.Load", f"{ITEM}#Shop.Pages.ItemPage"): 0.9}
 
 
 def test_code_behind_is_a_part_of_the_component(tree: Reader) -> None:
     behind = "namespace Shop.Layout;\npublic partial class CartMenu\n{\n    void Go() => Total();\n}\n"
-    found = tree({**SHOP, "src/Layout/CartMenu.razor.cs": behind})
+    read_tree = tree({**SHOP, "src/Layout/CartMenu.razor.cs": behind})
     start, end = "src/Layout/CartMenu.razor.cs#Shop.Layout.CartMenu", "src/Layout/CartMenu.razor#Shop.Layout.CartMenu"
-    assert found.of("PartialOf").keys() == {(start, end), (end, start)}
-    assert found.of("Calls")[f"{start}.Go", f"{end}.Total"] == 1.0
+    assert read_tree.of("PartialOf").keys() == {(start, end), (end, start)}
+    assert read_tree.of("Calls")[f"{start}.Go", f"{end}.Total"] == 1.0
 
 
 def test_code_that_cannot_be_parsed_stays_a_node_as_it_is(tree: Reader) -> None:
     broken = "<p>x</p>\n\n@code {\n    )))) ((( ]]] }}}} {{ class class\n    void void ((\n}\n"
-    found = tree({"a/Broken.razor": broken})
-    assert any("void void" in node.text for node in found.nodes.values())
+    read_tree = tree({"a/Broken.razor": broken})
+    assert any("void void" in node.text for node in read_tree.nodes.values())
 
 
 def test_scripts_of_vue_components(tree: Reader) -> None:
@@ -110,11 +110,11 @@ def test_scripts_of_vue_components(tree: Reader) -> None:
         "<template>\n  <main>\n    <cart-menu />\n  </main>\n</template>\n"
     )
     menu = "<template>\n  <nav>Cart</nav>\n</template>\n"
-    found = tree(
+    read_tree = tree(
         {"App.vue": app, "CartMenu.vue": menu, "api.ts": "export function load(x: number) {\n  return x + 1\n}\n"}
     )
-    assert found.of("Calls") == {("App.vue#start", "api.ts#load"): 1.0}
-    assert found.nodes["ts::App.vue#start"].start_line == 5
+    assert read_tree.of("Calls") == {("App.vue#start", "api.ts#load"): 1.0}
+    assert read_tree.nodes["ts::App.vue#start"].start_line == 5
 
 
 def test_messages_and_what_containers_hand_out_lead_from_the_markup_where_scripts_have_no_node(tree: Reader) -> None:
@@ -131,14 +131,16 @@ def test_messages_and_what_containers_hand_out_lead_from_the_markup_where_script
         "export function refresh(id: number) {\n  return id + 1\n}\n\n"
         "export class Users {\n  all() {\n    return [1]\n  }\n}\n\nregister('usersApi', { useClass: Users })\n"
     )
-    found = tree({"Form.vue": form, "Screen.vue": screen, "users.ts": users, "bus.ts": "export const bus = make()\n"})
-    assert found.of("Sends") == {("Form.vue#script", "users.ts#refresh"): 0.8}
-    assert found.of("Injects") == {("Form.vue#script", "users.ts#Users"): 0.9}
+    read_tree = tree(
+        {"Form.vue": form, "Screen.vue": screen, "users.ts": users, "bus.ts": "export const bus = make()\n"}
+    )
+    assert read_tree.of("Sends") == {("Form.vue#script", "users.ts#refresh"): 0.8}
+    assert read_tree.of("Injects") == {("Form.vue#script", "users.ts#Users"): 0.9}
 
 
 def test_global_usings_and_parts_of_a_type_stay_within_their_project(tree: Reader) -> None:
     project = '<Project Sdk="Microsoft.NET.Sdk"></Project>\n'
-    found = tree(
+    read_tree = tree(
         {
             "a/A.csproj": project,
             "a/Usings.cs": "global using Lib;\n",
@@ -150,15 +152,15 @@ def test_global_usings_and_parts_of_a_type_stay_within_their_project(tree: Reade
             "lib/Tool.cs": "namespace Lib;\npublic class Tool\n{\n    public void Work() => Go();\n}\n",
         }
     )
-    assert found.of("Calls") == {("a/Use.cs#Use.Run", "lib/Tool.cs#Lib.Tool.Work"): 0.9}
-    assert found.of("PartialOf") == {}
+    assert read_tree.of("Calls") == {("a/Use.cs#Use.Run", "lib/Tool.cs#Lib.Tool.Work"): 0.9}
+    assert read_tree.of("PartialOf") == {}
 
 
 def test_a_path_that_a_block_of_code_names_leads_from_what_is_left_of_the_markup(tree: Reader) -> None:
     filler = "".join(f"<p>line {number} of a long page</p>\n" for number in range(80))
     page = filler + '@functions {\n    object Part() => Html.Partial("Cart");\n}\n'
-    found = tree({"Views/Page.cshtml": page, "Views/Cart.cshtml": "<p>\n  Cart\n</p>\n"})
-    assert {end for _, end in found.of("Imports")} == {"Views/Cart.cshtml"}
+    read_tree = tree({"Views/Page.cshtml": page, "Views/Cart.cshtml": "<p>\n  Cart\n</p>\n"})
+    assert {end for _, end in read_tree.of("Imports")} == {"Views/Cart.cshtml"}
 
 
 SCRIPT = (
@@ -207,6 +209,6 @@ SCRIPT---
 
 @pytest.mark.parametrize("path", MARKUP)
 def test_markup_refers_to_what_its_expressions_name(tree: Reader, path: str) -> None:
-    found = tree({path: MARKUP[path].replace("SCRIPT", SCRIPT), "far.ts": FAR})
-    ends = {end.rpartition("#")[2] for start, end in found.of("References") if start == path}
+    read_tree = tree({path: MARKUP[path].replace("SCRIPT", SCRIPT), "far.ts": FAR})
+    ends = {end.rpartition("#")[2] for start, end in read_tree.of("References") if start == path}
     assert ends == {"save", "third", "onInput", "far"}

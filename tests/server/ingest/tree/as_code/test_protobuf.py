@@ -80,10 +80,10 @@ GO = {
 def test_an_rpc_leads_to_what_implements_it_and_a_client_to_both(
     tree: Reader, files: Mapping[str, str], served: str, called: str
 ) -> None:
-    found = tree({"proto/basket.proto": PROTO, **files})
-    assert found.of("ImplementedBy")[RPC, served] >= 0.8
-    assert found.of("Implements")[served, RPC] >= 0.8
-    calls = found.of("Calls")
+    read_tree = tree({"proto/basket.proto": PROTO, **files})
+    assert read_tree.of("ImplementedBy")[RPC, served] >= 0.8
+    assert read_tree.of("Implements")[served, RPC] >= 0.8
+    calls = read_tree.of("Calls")
     assert calls[called, RPC] >= 0.8
     assert calls[called, served] == 0.8
 
@@ -108,15 +108,15 @@ CONNECT = {
     [("proto/basket.proto", 'option go_package = "x/gen/v1";\n'), ("proto/shop/v1/basket.proto", "")],
 )
 def test_go_finds_what_is_generated_by_the_stated_package_or_the_folder(tree: Reader, path: str, option: str) -> None:
-    found = tree({path: PROTO.replace("service", f"{option}service", 1), **CONNECT})
+    read_tree = tree({path: PROTO.replace("service", f"{option}service", 1), **CONNECT})
     rpc = f"{path}#Basket.AddItem"
-    assert found.of("ImplementedBy")[rpc, "server/server.go#Server.AddItem"] >= 0.8
-    assert found.of("Calls")["client/client.go#Run", rpc] >= 0.8
+    assert read_tree.of("ImplementedBy")[rpc, "server/server.go#Server.AddItem"] >= 0.8
+    assert read_tree.of("Calls")["client/client.go#Run", rpc] >= 0.8
 
 
 def test_go_packages_that_nothing_in_the_tree_is_made_for_are_left_alone(tree: Reader) -> None:
-    found = tree({"proto/other/v2/basket.proto": PROTO, **CONNECT})
-    assert not [start for start, _ in found.of("ImplementedBy") if start.startswith("proto/")]
+    read_tree = tree({"proto/other/v2/basket.proto": PROTO, **CONNECT})
+    assert not [start for start, _ in read_tree.of("ImplementedBy") if start.startswith("proto/")]
 
 
 def test_of_two_files_of_one_name_the_nearer_is_what_code_was_generated_from(tree: Reader) -> None:
@@ -132,9 +132,9 @@ def test_of_two_files_of_one_name_the_nearer_is_what_code_was_generated_from(tre
 
 
 def test_a_class_of_the_same_name_as_a_generated_file_is_kept(tree: Reader) -> None:
-    own = "namespace Own;\nclass Basket\n{\n    void Use() => Fill();\n    void Fill() => Go();\n}\n"
-    found = tree({"proto/basket.proto": PROTO, "Model/Basket.cs": own})
-    assert found.of("Calls") == {("Model/Basket.cs#Own.Basket.Use", "Model/Basket.cs#Own.Basket.Fill"): 1.0}
+    class_text = "namespace Own;\nclass Basket\n{\n    void Use() => Fill();\n    void Fill() => Go();\n}\n"
+    read_tree = tree({"proto/basket.proto": PROTO, "Model/Basket.cs": class_text})
+    assert read_tree.of("Calls") == {("Model/Basket.cs#Own.Basket.Use", "Model/Basket.cs#Own.Basket.Fill"): 1.0}
 
 
 def test_messages_are_types_of_the_code(tree: Reader) -> None:

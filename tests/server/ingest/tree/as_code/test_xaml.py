@@ -32,10 +32,10 @@ FILES = {
 
 
 def test_a_view_leads_to_its_code_its_model_and_what_it_binds_to(tree: Callable[[Mapping[str, str]], ReadTree]) -> None:
-    found = tree(FILES)
+    read_tree = tree(FILES)
     view, behind = "Views/OrdersView.xaml", "Views/OrdersView.xaml.cs#Shop.Views.OrdersView"
-    assert found.of("PartialOf").keys() == {(view, behind), (behind, view)}
-    assert {end: value for (start, end), value in found.of("References").items() if start == view} == {
+    assert read_tree.of("PartialOf").keys() == {(view, behind), (behind, view)}
+    assert {end: value for (start, end), value in read_tree.of("References").items() if start == view} == {
         "ViewModels/OrdersModel.cs#Shop.ViewModels.OrdersModel": 0.9,
         "ViewModels/OrdersModel.cs#Shop.ViewModels.OrdersModel.Orders": 0.9,
         f"{behind}.OnAdd": 1.0,

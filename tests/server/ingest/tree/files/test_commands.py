@@ -65,8 +65,8 @@ EXPECTED = {
 
 def test_commands_lead_to_the_files_that_they_name(make_tree: TreeMaker) -> None:
     edges = [item for item in TreeSource(make_tree(TREE)).read() if isinstance(item, SourceEdge)]
-    found = {(edge.from_key, edge.to_key, edge.line) for edge in edges if edge.edge_type == "References"}
-    assert found == EXPECTED
+    references = {(edge.from_key, edge.to_key, edge.line) for edge in edges if edge.edge_type == "References"}
+    assert references == EXPECTED
     assert ("sh::bootstrap.sh", "sh::env.sh") in {
         (edge.from_key, edge.to_key) for edge in edges if edge.edge_type == "Imports"
     }

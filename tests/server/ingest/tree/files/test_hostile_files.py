@@ -50,7 +50,7 @@ def test_any_text_is_read_into_nodes_with_unique_keys_on_its_lines(text: str, la
     assert all(1 <= reference.line <= lines for reference in reading.references)
     assert set(reading.keys_by_line(file)) <= {*keys, ""}
     assert analysis.nodes or analysis.skipped
-    own = [line for line in text.split("\n") if any(map(str.isalnum, line))]
+    lines_with_words = [line for line in text.split("\n") if any(map(str.isalnum, line))]
     held = "\n".join(node.text for node in analysis.nodes)
     if not analysis.skipped and language != "csv":
-        assert all(line.removesuffix("\r") in held for line in own)
+        assert all(line.removesuffix("\r") in held for line in lines_with_words)

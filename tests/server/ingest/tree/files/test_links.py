@@ -94,19 +94,19 @@ PAGES = "html::src/main/resources/templates/orders/"
 HANDLERS = "java::src/main/java/Orders.java#Orders."
 
 
-def found(root: Path, edge_type: str) -> dict[tuple[str, str], float]:
+def edges_of_type(root: Path, edge_type: str) -> dict[tuple[str, str], float]:
     edges = (item for item in TreeSource(root).read() if isinstance(item, SourceEdge))
     return {(edge.from_key, edge.to_key): edge.confidence for edge in edges if edge.edge_type == edge_type}
 
 
 def test_pages_and_their_controllers(make_tree: TreeMaker) -> None:
     root = make_tree(SPRING)
-    assert found(root, "Requests") == {
+    assert edges_of_type(root, "Requests") == {
         (PAGES + "one.html", HANDLERS + "form"): 0.9,
         (PAGES + "form.html", HANDLERS + "save"): 0.9,
         (HANDLERS + "save", HANDLERS + "one"): 0.9,
     }
-    assert found(root, "References") == {
+    assert edges_of_type(root, "References") == {
         (HANDLERS + "one", PAGES + "one.html"): 0.9,
         (HANDLERS + "form", PAGES + "form.html"): 0.9,
         (HANDLERS + "save", PAGES + "form.html"): 0.9,
@@ -124,7 +124,7 @@ def test_pages_and_their_controllers(make_tree: TreeMaker) -> None:
 )
 def test_calls_that_render_a_template_by_its_name(make_tree: TreeMaker, path: str, text: str) -> None:
     root = make_tree({"web/templates/orders/one.html": "<p>\n  One\n</p>\n", path: text})
-    assert [(end, sure) for (_, end), sure in found(root, "References").items()] == [
+    assert [(end, sure) for (_, end), sure in edges_of_type(root, "References").items()] == [
         ("html::web/templates/orders/one.html", 0.9)
     ]
 
@@ -132,6 +132,6 @@ def test_calls_that_render_a_template_by_its_name(make_tree: TreeMaker, path: st
 def test_a_base_that_is_no_page_is_matched_by_the_rest(make_tree: TreeMaker) -> None:
     page = '<a href="{{ base }}/orders/new">New</a>\n<a href="{{ base }}/elsewhere">Else</a>\n'
     routes = "@app.get('/v2/orders/new')\ndef new():\n    return render_template('page.html')\n"
-    assert found(make_tree({"app.py": routes, "templates/page.html": page}), "Requests") == {
+    assert edges_of_type(make_tree({"app.py": routes, "templates/page.html": page}), "Requests") == {
         ("html::templates/page.html", "py::app.py#new"): 0.8
     }

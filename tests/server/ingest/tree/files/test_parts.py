@@ -36,13 +36,17 @@ def test_a_long_file_is_its_outline_and_its_parts() -> None:
     text = "first\n" + WIDE * 5 + "between\n" + WIDE * 15
     analysis = _written(text, [Part(("one",), 2, 6), Part(("two", "three"), 8, 22)])
     assert _nodes(analysis) == [("a/b.json", 1, 22), ("a/b.json#one", 2, 6), ("a/b.json#two.three", 8, 22)]
-    outline, one, three = analysis.nodes
+    outline, part_one, part_three = analysis.nodes
     assert outline.text == "first\n" + WIDE + "between\n" + WIDE.rstrip()
-    assert one.text == (WIDE * 5).rstrip()
-    assert (three.symbol, three.section_path, three.context_prefix) == ("two.three", "two > three", "a/b.json > two")
+    assert part_one.text == (WIDE * 5).rstrip()
+    assert (part_three.symbol, part_three.section_path, part_three.context_prefix) == (
+        "two.three",
+        "two > three",
+        "a/b.json > two",
+    )
     assert [(edge.from_key, edge.edge_type, edge.to_key) for edge in analysis.edges] == [
-        (outline.key, "Contains", one.key),
-        (outline.key, "Contains", three.key),
+        (outline.key, "Contains", part_one.key),
+        (outline.key, "Contains", part_three.key),
     ]
 
 

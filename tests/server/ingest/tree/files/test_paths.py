@@ -27,7 +27,7 @@ PATHS = TreePaths(
 
 
 @pytest.mark.parametrize(
-    ("path", "written", "found"),
+    ("path", "written", "meant"),
     [
         ("src/Web/Web.csproj", "..\\Lib\\Lib.csproj", [("src/Lib/Lib.csproj", 1.0)]),
         ("app/auth/views.py", "login.html", [("app/auth/templates/login.html", 0.9)]),
@@ -52,8 +52,8 @@ PATHS = TreePaths(
         ("app/auth/views.py", "x" * 501, []),
     ],
 )
-def test_what_a_path_means(path: str, written: str, found: list[tuple[str, float]]) -> None:
-    assert list(PATHS.find(path, written)) == found
+def test_what_a_path_means(path: str, written: str, meant: list[tuple[str, float]]) -> None:
+    assert list(PATHS.find(path, written)) == meant
 
 
 def test_edges_begin_at_the_line_and_take_the_first_spelling_that_is_there() -> None:

@@ -1,4 +1,4 @@
-"""MSBuild, solutions and other XML."""
+"""MSBuild, solutions and other XML; modules and workspaces of Go."""
 
 from collections.abc import Callable
 
@@ -110,3 +110,18 @@ def test_entities_are_not_expanded(read: Read) -> None:
 def test_a_package_for_tests_makes_a_project_one_of_tests_whatever_its_case(package: str) -> None:
     assert is_test_project(ProjectFacts(packages=("Dapper", package), properties=(), projects=()))
     assert not is_test_project(ProjectFacts(packages=("Dapper", f"Shop.{package}"), properties=(), projects=()))
+
+
+def test_a_module_and_a_workspace_of_go_refer_to_the_modules_in_folders(read: Read) -> None:
+    module = (
+        'module a.com/b\n\nreplace (\n\ta.com/c => ../c // here\n\ta.com/d v1 => "./d"\n\ta.com/e => a.com/f v2\n)\n'
+    )
+    reading = read("b/go.mod", module)
+    assert [(item.written, item.edge_type, item.line) for item in reading.references] == [
+        (("../c/go.mod",), "References", 4),
+        (("./d/go.mod",), "References", 5),
+    ]
+    [node] = reading.analysis.nodes
+    assert (node.key, node.language, node.data_type) == ("gomod::b/go.mod", "gomod", "config")
+    workspace = read("go.work", "go 1.22\n\nuse ./b\nuse(\n\t./c\n)\nuse ()\n")
+    assert [item.written for item in workspace.references] == [("./b/go.mod",), ("./c/go.mod",)]

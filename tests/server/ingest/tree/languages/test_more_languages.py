@@ -87,8 +87,13 @@ def test_associations_of_rails(analyse: Analyser) -> None:
         "class Order < Base\n  belongs_to :user\n  has_many :line_items\n  has_many :entries\n"
         '  has_one :payer, class_name: "Shop::User"\nend\n'
     )
-    found = {item.name: item.type_name for item in facts_of(analyse("order.rb", text)).bindings}
-    assert found == {"user": "User", "line_items": "Array<LineItem>", "entries": "Array<Entry>", "payer": "Shop.User"}
+    bindings = {item.name: item.type_name for item in facts_of(analyse("order.rb", text)).bindings}
+    assert bindings == {
+        "user": "User",
+        "line_items": "Array<LineItem>",
+        "entries": "Array<Entry>",
+        "payer": "Shop.User",
+    }
 
 
 def test_html_around_php_is_text_of_the_file(analyse: Analyser) -> None:

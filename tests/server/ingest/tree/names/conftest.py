@@ -17,12 +17,12 @@ def edges_of(resolved: Callable[..., list[SourceEdge | EntityMapping]]) -> Edges
     def edges_of(
         edge_type: str, files: Mapping[str, str], go_modules: Mapping[str, str] | None = None
     ) -> dict[tuple[str, str], float]:
-        found = [item for item in resolved(files, go_modules) if isinstance(item, SourceEdge)]
-        ends = [(edge.from_key, edge.to_key, edge.edge_type) for edge in found]
+        edges = [item for item in resolved(files, go_modules) if isinstance(item, SourceEdge)]
+        ends = [(edge.from_key, edge.to_key, edge.edge_type) for edge in edges]
         assert len(ends) == len(set(ends))
         return {
             (edge.from_key.partition("::")[2], edge.to_key.partition("::")[2]): edge.confidence
-            for edge in found
+            for edge in edges
             if edge.edge_type == edge_type
         }
 

@@ -80,12 +80,12 @@ def test_a_call_leads_only_to_what_overrides_in_types_of_its_receiver(edges_of: 
         "next.php": f"<?php\nclass Later extends User\n{{\n{rules}}}\n",
         "given.php": "<?php\nfunction given(User $user)\n{\n    return $user->rules();\n}\n",
     }
-    base, own, later = "base.php#Base", "own.php#Own.rules", "next.php#Later"
+    base, own_rules, later = "base.php#Base", "own.php#Own.rules", "next.php#Later"
     assert edges_of("Calls", files) == {
         ("base.php#Base.run", base): 1.0,
-        ("base.php#Base.run", own): 0.5,
+        ("base.php#Base.run", own_rules): 0.5,
         ("base.php#Base.run", later): 0.5,
-        (own, base): 0.9,
+        (own_rules, base): 0.9,
         ("user.php#User.run", base): 0.9,
         ("user.php#User.run", later): 0.5,
         ("given.php#given", base): 0.9,

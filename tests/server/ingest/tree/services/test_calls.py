@@ -26,11 +26,11 @@ def _parts(files: Mapping[str, str]) -> list[DeployedPart]:
 
 def _edges(files: Mapping[str, str]) -> Edges:
     """Edges by their ends, without `yaml::`, and type; of equal ones the highest confidence."""
-    found: Edges = {}
+    by_ends: Edges = {}
     for edge in ServiceCatalog(_parts(files), ()).edges():
         place = (edge.from_key.removeprefix("yaml::"), edge.to_key.removeprefix("yaml::"), edge.edge_type)
-        found[place] = max(edge.confidence, found.get(place, 0.0))
-    return found
+        by_ends[place] = max(edge.confidence, by_ends.get(place, 0.0))
+    return by_ends
 
 
 def _calls(files: Mapping[str, str]) -> set[tuple[str, str]]:
@@ -98,12 +98,12 @@ def test_an_application_deployed_by_kubernetes_and_compose() -> None:
 
 def test_edges_are_among_the_records_of_the_tree_and_say_where_they_come_from(make_tree: TreeMaker) -> None:
     edges = [record for record in TreeSource(make_tree(BOUTIQUE)).read() if isinstance(record, SourceEdge)]
-    found = {edge for edge in edges if edge.edge_type in ("CallsService", "RoutesTo")}
-    assert {(edge.from_key, edge.to_key, edge.edge_type): edge.confidence for edge in found} == {
+    service_edges = {edge for edge in edges if edge.edge_type in ("CallsService", "RoutesTo")}
+    assert {(edge.from_key, edge.to_key, edge.edge_type): edge.confidence for edge in service_edges} == {
         (f"yaml::{from_}", f"yaml::{to}", edge_type): confidence
         for (from_, to, edge_type), confidence in EXPECTED.items()
     }
-    assert {edge.origin for edge in found} == {
+    assert {edge.origin for edge in service_edges} == {
         "k8s/frontend.yaml:1",
         "k8s/cart.yaml:1",
         "k8s/ingress.yaml:1",

@@ -79,15 +79,17 @@ def test_labels_name_the_service(labels: str, service: str) -> None:
 
 
 def test_own_labels_come_before_those_of_pods_and_selectors() -> None:
-    own = "metadata: {name: x, labels: {name: own}}"
+    own_metadata = "metadata: {name: x, labels: {name: own}}"
     selected = Metadata("x", "", "selected")
     pods = "spec: {template: {metadata: {labels: {app: pods}}}}"
-    text = f"apiVersion: v1\nkind: Deployment\n{own}\n{pods}\n"
+    text = f"apiVersion: v1\nkind: Deployment\n{own_metadata}\n{pods}\n"
     assert [item.metadata.label for item in _stated(text) if isinstance(item, Workload)] == ["own"]
     service = "apiVersion: v1\nkind: Service\nmetadata: {name: x}\nspec: {selector: {app: selected, tier: web}}\n"
     pairs = frozenset({("app", "selected"), ("tier", "web")})
     assert _stated(service) == [KubernetesService(selected, pairs)]
-    assert _stated(service.replace("metadata: {name: x}", own)) == [KubernetesService(Metadata("x", "", "own"), pairs)]
+    assert _stated(service.replace("metadata: {name: x}", own_metadata)) == [
+        KubernetesService(Metadata("x", "", "own"), pairs)
+    ]
 
 
 def test_config_maps_are_taken_whole_or_by_their_keys() -> None:

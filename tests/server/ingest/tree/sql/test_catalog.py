@@ -33,8 +33,8 @@ def _edges(catalog: SqlCatalog) -> list[tuple[str, str, str, float]]:
 def _meant(catalog: SqlCatalog, written: str) -> str | None:
     """The key of the object that a name means."""
     name = parse_name(written)
-    found = None if name is None else catalog.find(name)
-    return None if found is None else found.object.key
+    meant = None if name is None else catalog.find(name)
+    return None if meant is None else meant.object.key
 
 
 @pytest.mark.parametrize(
@@ -169,7 +169,7 @@ def test_no_schema_and_the_default_ones_are_one() -> None:
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
+    ("definition", "other"),
     [
         ("CREATE TABLE dbo.A (Id int)", "CREATE VIEW dbo.A AS SELECT 1"),
         ("CREATE TABLE x.A (Id int)", "CREATE TABLE y.A (Id int)"),
@@ -180,9 +180,9 @@ def test_no_schema_and_the_default_ones_are_one() -> None:
         ),
     ],
 )
-def test_other_objects_are_no_redefinition(one: str, other: str) -> None:
-    assert _redefined(one, other) == []
-    assert len(_redefined(one, other, one)) == 1
+def test_other_objects_are_no_redefinition(definition: str, other: str) -> None:
+    assert _redefined(definition, other) == []
+    assert len(_redefined(definition, other, definition)) == 1
 
 
 def test_what_alters_an_object_leads_to_its_current_definition() -> None:

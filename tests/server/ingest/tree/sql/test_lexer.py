@@ -37,5 +37,5 @@ def test_dollar_quotes_of_as_many_names_as_there_are() -> None:
 
 def test_some_quotes_that_nothing_closes_hide_no_others() -> None:
     text = "SELECT [a\n" * 20 + "SELECT [b c], 'd e', $x$ f $x$, \"g h\"\n"
-    found = [text[token.start : token.end] for token in tokenize(text, Dialect.TSQL)]
-    assert {"[b c]", "'d e'", '"g h"'} <= set(found)
+    tokens = [text[token.start : token.end] for token in tokenize(text, Dialect.TSQL)]
+    assert {"[b c]", "'d e'", '"g h"'} <= set(tokens)

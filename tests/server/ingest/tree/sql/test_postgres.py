@@ -204,8 +204,8 @@ def test_mysql_delimiters_versioned_code_and_backticks_are_understood() -> None:
 
 def test_a_qualifier_in_mysql_is_a_database_that_holds_all_tables() -> None:
     _, catalog = _read(MYSQL)
-    found = {edge.to_key: edge.confidence for edge in catalog.edges() if edge.from_key == "sql::empty_all|PROC"}
-    assert found == {"sql::film|TABLE": 1.0, "sql::actor|TABLE": 0.9}
+    confidences = {edge.to_key: edge.confidence for edge in catalog.edges() if edge.from_key == "sql::empty_all|PROC"}
+    assert confidences == {"sql::film|TABLE": 1.0, "sql::actor|TABLE": 0.9}
 
 
 def test_a_function_of_a_schema_may_have_the_name_of_one_of_sql() -> None:

@@ -204,8 +204,8 @@ def test_the_rows_of_a_trigger_are_no_tables() -> None:
 def test_sql_in_a_string_counts_with_less_confidence() -> None:
     body = "CREATE PROC dbo.Subject AS EXEC sp_executesql N'SELECT * FROM dbo.Audit WHERE x = ''y'''"
     _, catalog = _read(TABLES, body)
-    found = [edge for edge in catalog.edges() if edge.from_key == "sql::dbo.Subject|PROC"]
-    assert [(edge.edge_type, edge.to_key, edge.confidence) for edge in found] == [
+    edges = [edge for edge in catalog.edges() if edge.from_key == "sql::dbo.Subject|PROC"]
+    assert [(edge.edge_type, edge.to_key, edge.confidence) for edge in edges] == [
         ("ReadsFrom", "sql::dbo.Audit|TABLE", 0.7)
     ]
 

@@ -107,4 +107,6 @@ def test_literals(analyse: Analyser) -> None:
 
 def test_module_path_of_go_mod() -> None:
     assert go_module("a/go.mod", "// a comment\nmodule example.com/shop\n\ngo 1.22\n") == GoModule("example.com/shop")
+    assert go_module("go.mod", 'module "example.com/shop" // ours\n') == GoModule("example.com/shop")
     assert go_module("go.mod", "go 1.22\n") is None
+    assert go_module("go.mod", "module\n") is None

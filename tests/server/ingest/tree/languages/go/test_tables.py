@@ -10,7 +10,7 @@ Analyser = Callable[[str, str], CodeAnalysis]
 
 
 @pytest.mark.parametrize(
-    ("fields", "method", "found"),
+    ("fields", "method", "tables"),
     [
         ("gorm.Model", "", [("order_lines", 0.8)]),
         ('ID uint `gorm:"primaryKey"`', "", [("order_lines", 0.8)]),
@@ -21,7 +21,7 @@ Analyser = Callable[[str, str], CodeAnalysis]
         ("ID uint", "func (o *OrderLine) TableName() string { return name() }", []),
     ],
 )
-def test_tables(analyse: Analyser, fields: str, method: str, found: list[tuple[str, float]]) -> None:
+def test_tables(analyse: Analyser, fields: str, method: str, tables: list[tuple[str, float]]) -> None:
     facts = analyse("a.go", f"package a\n\ntype OrderLine struct {{\n\t{fields}\n}}\n\n{method}\n").facts
     assert facts is not None
-    assert [(item.table, item.confidence) for item in facts.mappings] == found
+    assert [(item.table, item.confidence) for item in facts.mappings] == tables

@@ -16,7 +16,7 @@ def routes(analyse: Analyser, text: str) -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize(
-    ("outer", "inner", "found"),
+    ("outer", "inner", "expected"),
     [
         ('@RequestMapping("/api")', '@GetMapping("/x/{id:[0-9]+}")', [("GET", "/api/x/{id}")]),
         ('@RequestMapping(path = "/api")', "@PostMapping", [("POST", "/api")]),
@@ -34,8 +34,8 @@ def routes(analyse: Analyser, text: str) -> list[tuple[str, str]]:
         ("", '@Scheduled("/x")', []),
     ],
 )
-def test_routes(analyse: Analyser, outer: str, inner: str, found: list[tuple[str, str]]) -> None:
-    assert routes(analyse, f"{outer}\nclass A {{\n  {inner}\n  X run() {{\n    go();\n  }}\n}}\n") == found
+def test_routes(analyse: Analyser, outer: str, inner: str, expected: list[tuple[str, str]]) -> None:
+    assert routes(analyse, f"{outer}\nclass A {{\n  {inner}\n  X run() {{\n    go();\n  }}\n}}\n") == expected
 
 
 @pytest.mark.parametrize(

@@ -19,15 +19,15 @@ def definition_of(analysis: CodeAnalysis, symbol: str) -> Definition:
 
 def test_parameters_and_result(analyse: Analyser) -> None:
     text = 'def f(self, a, /, b: int, c=1, *args: str, d: "list[Foo]" = None, **rest) -> Optional["Bar"]:\n    pass\n'
-    found = definition_of(analyse("a.py", text), "f")
-    assert found.parameters == (
+    definition = definition_of(analyse("a.py", text), "f")
+    assert definition.parameters == (
         Parameter("self"),
         Parameter("a"),
         Parameter("b", "int"),
         Parameter("c", "", True),
         Parameter("d", "list<Foo>", True),
     )
-    assert found.result == "Optional<Bar>"
+    assert definition.result == "Optional<Bar>"
 
 
 @pytest.mark.parametrize(
@@ -114,8 +114,8 @@ def test_long_functions_inside_another_are_nodes_unless_they_are_most_of_it(anal
     two = f"def make():\n    def first():\n{body}    def second():\n{body}    return first, second\n"
     keys = [node.local_id for node in analyse("a.py", two).file.nodes]
     assert keys == ["a.py", "a.py#make", "a.py#make.first", "a.py#make.second"]
-    one = f"def make():\n    def only():\n{body}    return only\n"
-    assert [node.local_id for node in analyse("a.py", one).file.nodes] == ["a.py", "a.py#make"]
+    with_one = f"def make():\n    def only():\n{body}    return only\n"
+    assert [node.local_id for node in analyse("a.py", with_one).file.nodes] == ["a.py", "a.py#make"]
 
 
 def test_a_class_of_settings_stays_in_the_class_around(analyse: Analyser) -> None:

@@ -134,5 +134,5 @@ def test_patterns_that_are_regular_expressions(written: str, expected: str) -> N
     ],
 )
 def test_requests(analyse: Analyser, text: str, expected: tuple[str, str, bool, bool] | None) -> None:
-    found = [(item.url, item.method, item.is_sent, item.has_base) for item in facts_of(analyse, text).requests]
-    assert found == ([expected] if expected else [])
+    requests = [(item.url, item.method, item.is_sent, item.has_base) for item in facts_of(analyse, text).requests]
+    assert requests == ([expected] if expected else [])

@@ -13,11 +13,11 @@ def bindings_in(analysis: CodeAnalysis, symbol: str) -> dict[str, Binding]:
     """The variables of one definition by name, the first of each."""
     facts = analysis.facts
     assert facts is not None
-    found: dict[str, Binding] = {}
+    by_name: dict[str, Binding] = {}
     for binding in facts.bindings:
         if facts.definitions[binding.scope].symbol == symbol:
-            found.setdefault(binding.name, binding)
-    return found
+            by_name.setdefault(binding.name, binding)
+    return by_name
 
 
 @pytest.mark.parametrize(
@@ -55,8 +55,8 @@ def bindings_in(analysis: CodeAnalysis, symbol: str) -> dict[str, Binding]:
     ],
 )
 def test_variables(analyse: Analyser, statement: str, name: str, expected: tuple[str, str, bool] | None) -> None:
-    found = bindings_in(analyse("a.ts", f"function f() {{\n  {statement}\n}}\n"), "f").get(name)
-    assert (found and (found.type_name, found.value, found.is_item)) == expected
+    binding = bindings_in(analyse("a.ts", f"function f() {{\n  {statement}\n}}\n"), "f").get(name)
+    assert (binding and (binding.type_name, binding.value, binding.is_item)) == expected
 
 
 def test_parameters(analyse: Analyser) -> None:
@@ -71,9 +71,13 @@ def test_parameters(analyse: Analyser) -> None:
     fields = bindings_in(analysis, "C")
     assert {name: binding.type_name for name, binding in fields.items()} == {"users": "Users", "x": "Y"}
     assert "plain" in bindings_in(analysis, "C.constructor")
-    found = bindings_in(analysis, "C.m")
-    assert (found["user"].type_name, found["context"].type_name, found["item"].type_name) == ("User", "Context", "Base")
-    assert found["id"].value == "Props.id"
+    variables = bindings_in(analysis, "C.m")
+    assert (variables["user"].type_name, variables["context"].type_name, variables["item"].type_name) == (
+        "User",
+        "Context",
+        "Base",
+    )
+    assert variables["id"].value == "Props.id"
     assert {"a", "b"} <= set(bindings_in(analysis, "js"))
 
 
@@ -83,8 +87,8 @@ def test_fields_that_methods_set(analyse: Analyser) -> None:
         "  constructor(users: Users) {\n    this.users = users;\n    this.store = new Store();\n"
         "    this.first = users.first();\n    go();\n  }\n}\n"
     )
-    found = bindings_in(analyse("a.ts", text), "C")
-    assert {name: binding.type_name or binding.value for name, binding in found.items()} == {
+    fields = bindings_in(analyse("a.ts", text), "C")
+    assert {name: binding.type_name or binding.value for name, binding in fields.items()} == {
         "model": "User",
         "repo": "Repo",
         "users": "Users",
@@ -102,7 +106,7 @@ def test_what_functions_return(analyse: Analyser) -> None:
     )
     analysis = analyse("a.ts", text)
     results = {name: bindings_in(analysis, name).get(RETURNED) for name in ("one", "two", "three", "four", "five")}
-    assert {name: found and found.value for name, found in results.items()} == {
+    assert {name: binding and binding.value for name, binding in results.items()} == {
         "one": "users.first()",
         "two": "users.all()",
         "three": None,
@@ -122,8 +126,8 @@ def test_references(analyse: Analyser) -> None:
     )
     facts = analyse("a.ts", text).facts
     assert facts is not None
-    found = {(item.role, item.name) for item in facts.references}
-    assert {("value", "Users"), ("value", "TOKEN"), ("value", "guard"), ("value", "this.users.name")} <= found
-    assert {("type", "Arg"), ("type", "Map"), ("type", "Value"), ("type", "Typed")} <= found
-    assert {("decorator", "Module"), ("decorator", "Column")} <= found
-    assert not {"Unused", "Base", "Port", "C", "local"} & {name for _, name in found}
+    references = {(item.role, item.name) for item in facts.references}
+    assert {("value", "Users"), ("value", "TOKEN"), ("value", "guard"), ("value", "this.users.name")} <= references
+    assert {("type", "Arg"), ("type", "Map"), ("type", "Value"), ("type", "Typed")} <= references
+    assert {("decorator", "Module"), ("decorator", "Column")} <= references
+    assert not {"Unused", "Base", "Port", "C", "local"} & {name for _, name in references}

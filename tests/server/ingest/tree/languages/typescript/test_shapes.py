@@ -93,11 +93,11 @@ def test_types_of_fields_share_and_those_with_methods_do_not(analyse: Analyser) 
     analysis = analyse("types.ts", text)
     assert symbols(analysis) == ["", "Users", "Users.find", "Users.save", "Port", "Port.send", "Wide", "close"]
     assert analysis.facts is not None
-    found = {item.symbol: item for item in analysis.facts.definitions}
-    assert "Props.onClose" not in found
-    assert found["Users.find"].result == "Promise<User>"
-    assert [parameter.type_name for parameter in found["Users.find"].parameters or ()] == ["string"]
-    assert "abstract" in found["Port.send"].traits
+    definitions = {item.symbol: item for item in analysis.facts.definitions}
+    assert "Props.onClose" not in definitions
+    assert definitions["Users.find"].result == "Promise<User>"
+    assert [parameter.type_name for parameter in definitions["Users.find"].parameters or ()] == ["string"]
+    assert "abstract" in definitions["Port.send"].traits
     around = {analysis.facts.definitions[item.scope].name for item in analysis.facts.bindings if item.name == "user"}
     assert around == {"Props", "save"}
 

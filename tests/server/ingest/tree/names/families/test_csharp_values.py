@@ -122,8 +122,8 @@ EXTENSIONS = (
 )
 def test_extension_methods(edges_of: EdgesOf, body: str, called: str | None, confidence: float) -> None:
     calls = edges_of("Calls", {**service(body), "Extensions.cs": EXTENSIONS})
-    found = {end: value for (_, end), value in calls.items() if "Extensions" in end}
-    assert found == ({f"Extensions.cs#M.Extensions.{called}": confidence} if called else {})
+    to_extensions = {end: value for (_, end), value in calls.items() if "Extensions" in end}
+    assert to_extensions == ({f"Extensions.cs#M.Extensions.{called}": confidence} if called else {})
 
 
 def test_an_extension_method_that_is_not_imported_is_not_called(edges_of: EdgesOf) -> None:
@@ -149,8 +149,8 @@ def test_types_members_and_methods_that_are_named_are_references(edges_of: Edges
 
 def test_a_local_variable_is_no_reference(edges_of: EdgesOf) -> None:
     members = "    void handle()\n    {\n        X();\n    }\n"
-    found = edges_of("References", service("var handle = 1;\n        Map(handle);", members))
-    assert all(not end.endswith("handle") for _, end in found)
+    references = edges_of("References", service("var handle = 1;\n        Map(handle);", members))
+    assert all(not end.endswith("handle") for _, end in references)
 
 
 def test_the_prefix_of_a_group_counts_for_its_routes_and_requests_find_them(edges_of: EdgesOf) -> None:

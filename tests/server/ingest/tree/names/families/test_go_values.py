@@ -122,10 +122,10 @@ func (f *{name}) Load(id int) (shop.Order, error) {{ return shop.Order{{}}, nil 
 
 
 def files(*names: str) -> dict[str, str]:
-    found = {"shop.go": SERVICE}
+    texts = {"shop.go": SERVICE}
     for name in names:
-        found[f"{name.lower()}/x.go"] = IMPLEMENTATION.format(package=name.lower(), name=name)
-    return found
+        texts[f"{name.lower()}/x.go"] = IMPLEMENTATION.format(package=name.lower(), name=name)
+    return texts
 
 
 def test_an_interface_is_satisfied_by_methods_whose_types_are_the_same_from_another_package(edges_of: EdgesOf) -> None:

@@ -82,8 +82,8 @@ def test_what_is_not_known_to_be_called(edges_of: EdgesOf, body: str) -> None:
     ],
 )
 def test_references(edges_of: EdgesOf, body: str, named: str | None) -> None:
-    found = ends(edges_of, "References", body)
-    assert named in found if named else not found
+    references = ends(edges_of, "References", body)
+    assert named in references if named else not references
 
 
 def test_annotations_of_the_tree(edges_of: EdgesOf) -> None:

@@ -24,25 +24,25 @@ FIXTURES = {
 
 
 def test_tests_get_the_fixtures_of_the_nearest_file(edges_of: EdgesOf) -> None:
-    found = edges_of("References", FIXTURES)
+    references = edges_of("References", FIXTURES)
     assert (
-        found.items()
+        references.items()
         >= {
             ("tests/deep/test_a.py#test_run", "tests/conftest.py#app"): 0.9,
             ("tests/deep/test_a.py#test_run", "tests/deep/test_a.py#client"): 0.9,
             ("tests/conftest.py#client", "tests/conftest.py#app"): 0.9,
         }.items()
     )
-    starts = {start for start, _ in found}
+    starts = {start for start, _ in references}
     assert "tests/deep/test_a.py#not_a_test" not in starts
-    assert ("tests/deep/test_a.py#test_run", "tests/conftest.py#helper") not in found
-    assert ("tests/deep/test_a.py#test_run", "tests/conftest.py#client") not in found
+    assert ("tests/deep/test_a.py#test_run", "tests/conftest.py#helper") not in references
+    assert ("tests/deep/test_a.py#test_run", "tests/conftest.py#client") not in references
 
 
 def test_a_fixture_is_what_it_yields(edges_of: EdgesOf) -> None:
-    found = edges_of("Calls", FIXTURES)
-    assert found["tests/deep/test_a.py#test_run", "app.py#App.run"] == 0.8
-    assert ("tests/deep/test_a.py#not_a_test", "app.py#App.run") not in found
+    calls = edges_of("Calls", FIXTURES)
+    assert calls["tests/deep/test_a.py#test_run", "app.py#App.run"] == 0.8
+    assert ("tests/deep/test_a.py#not_a_test", "app.py#App.run") not in calls
 
 
 def test_a_function_that_is_called_later(edges_of: EdgesOf) -> None:
@@ -188,9 +188,9 @@ NAMED = {
     ],
 )
 def test_strings_that_name_what_is_in_a_module(edges_of: EdgesOf, text: str, expected: dict[str, float]) -> None:
-    found = edges_of("References", {**NAMED, "config/site.py": text})
+    references = edges_of("References", {**NAMED, "config/site.py": text})
     assert {
-        end: confidence for (start, end), confidence in found.items() if start.startswith("config/site.py")
+        end: confidence for (start, end), confidence in references.items() if start.startswith("config/site.py")
     } == expected
 
 
@@ -234,8 +234,8 @@ IN_BASE = "site/settings/base.py#"
 def test_settings_lead_to_where_they_are_set(
     edges_of: EdgesOf, path: str, text: str, expected: dict[str, float]
 ) -> None:
-    found = edges_of("ReadsSetting", {**SETTINGS, path: text})
-    assert {end: confidence for (start, end), confidence in found.items() if start == path} == expected
+    settings = edges_of("ReadsSetting", {**SETTINGS, path: text})
+    assert {end: confidence for (start, end), confidence in settings.items() if start == path} == expected
 
 
 def test_a_setting_that_many_files_set_leads_to_none_of_them(edges_of: EdgesOf) -> None:

@@ -153,13 +153,13 @@ def test_a_method_of_an_unknown_receiver_is_guessed_by_its_name(
 
 
 def test_a_call_that_fits_more_than_three_definitions_is_to_none(edges_of: EdgesOf) -> None:
-    one = "if a:\n    def f():\n        pass\n\n\n"
-    assert edges_of("Calls", {"a.py": one * 3 + "f()\n"}) == {
+    definition = "if a:\n    def f():\n        pass\n\n\n"
+    assert edges_of("Calls", {"a.py": definition * 3 + "f()\n"}) == {
         ("a.py", "a.py#f"): 0.5,
         ("a.py", "a.py#f~2"): 0.5,
         ("a.py", "a.py#f~3"): 0.5,
     }
-    assert edges_of("Calls", {"a.py": one * 4 + "f()\n"}) == {}
+    assert edges_of("Calls", {"a.py": definition * 4 + "f()\n"}) == {}
 
 
 def test_a_function_does_not_call_itself(edges_of: EdgesOf) -> None:

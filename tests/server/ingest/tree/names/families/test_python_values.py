@@ -43,9 +43,9 @@ store: Store = make()
 def calls(edges_of: EdgesOf, body: str, edge_type: str = "Calls") -> dict[str, float]:
     """The confidence of each edge from a function of another file, by its end."""
     text = f"from model import *\nimport model\n\n\ndef f(given, known: Store, maybe=None):\n{body}"
-    found = edges_of(edge_type, {"model.py": MODEL, "a.py": text})
+    edges = edges_of(edge_type, {"model.py": MODEL, "a.py": text})
     return {
-        end.removeprefix("model.py#"): confidence for (start, end), confidence in found.items() if start == "a.py#f"
+        end.removeprefix("model.py#"): confidence for (start, end), confidence in edges.items() if start == "a.py#f"
     }
 
 
@@ -97,8 +97,8 @@ def test_calls_by_what_a_value_is(edges_of: EdgesOf, body: str, expected: dict[s
     ],
 )
 def test_references(edges_of: EdgesOf, body: str, expected: dict[str, float]) -> None:
-    found = calls(edges_of, body, "References")
-    assert found == {**expected, "Store": 0.9}
+    references = calls(edges_of, body, "References")
+    assert references == {**expected, "Store": 0.9}
 
 
 def test_attributes_of_self_are_what_the_constructor_keeps(edges_of: EdgesOf) -> None:
@@ -108,8 +108,8 @@ def test_attributes_of_self_are_what_the_constructor_keeps(edges_of: EdgesOf) ->
         "class Kept:\n    def __init__(self, store: Store, item):\n        self.store = store\n"
         "        self.made = item or Item()\n        self.rest = item\n"
     )
-    found = edges_of("Calls", {"model.py": MODEL, "a.py": text})
-    assert {end: value for (start, end), value in found.items() if start == "a.py#Shop.run"} == {
+    edges = edges_of("Calls", {"model.py": MODEL, "a.py": text})
+    assert {end: value for (start, end), value in edges.items() if start == "a.py#Shop.run"} == {
         "model.py#Store.find": 0.9,
         "model.py#Item.save": 0.9,
         "model.py#Item": 0.9,
@@ -143,9 +143,9 @@ def test_a_name_for_a_type(edges_of: EdgesOf) -> None:
         "def f(store: Dep, other=Depends(make)):\n    store.find(1)\n\n\n"
         "def g(other=Depends(make)):\n    other.close()\n\n\ndef make():\n    return Store()\n"
     )
-    found = edges_of("Calls", {"model.py": MODEL, "a.py": text})
-    assert found["a.py#f", "model.py#Store.find"] == 0.9
-    assert found["a.py#g", "model.py#Base.close"] == 0.8
+    edges = edges_of("Calls", {"model.py": MODEL, "a.py": text})
+    assert edges["a.py#f", "model.py#Store.find"] == 0.9
+    assert edges["a.py#g", "model.py#Base.close"] == 0.8
 
 
 def test_decorators(edges_of: EdgesOf) -> None:

@@ -12,8 +12,8 @@ LIB = "export function f() {\n  go();\n}\n"
 def imports(edges_of: EdgesOf, specifier: str, files: Mapping[str, str]) -> dict[str, float]:
     """The confidence of the imports of `apps/web/src/a.ts`, by the file that they lead to."""
     text = f"import {{ f }} from '{specifier}';\nf();\n"
-    found = edges_of("Imports", {**files, "apps/web/src/a.ts": text})
-    return {end: confidence for (_, end), confidence in found.items()}
+    edges = edges_of("Imports", {**files, "apps/web/src/a.ts": text})
+    return {end: confidence for (_, end), confidence in edges.items()}
 
 
 @pytest.mark.parametrize(
@@ -103,8 +103,8 @@ def test_the_client_that_prisma_generates(edges_of: EdgesOf) -> None:
             "  async move() {\n    await this.db.$transaction(async (tx) => tx.post.update({}));\n  }\n}\n"
         ),
     }
-    found = edges_of("References", files)
-    assert found == {
+    references = edges_of("References", files)
+    assert references == {
         ("db/schema.prisma#User", "db/schema.prisma#Post"): 1.0,
         ("db/schema.prisma#Post", "db/schema.prisma#User"): 1.0,
         ("src/users.ts#Users", "src/db.ts#Db"): 1.0,

@@ -24,8 +24,8 @@ def test_calls_go_through_interfaces_results_and_items(edges_of: EdgesOf) -> Non
         "  async first() {\n    for (const one of await this.stored.all()) one.rename('c');\n  }\n"
         "}\n"
     )
-    found = edges_of("Calls", {"users.ts": SERVICE, "app.ts": app})
-    assert found == {
+    calls = edges_of("Calls", {"users.ts": SERVICE, "app.ts": app})
+    assert calls == {
         ("app.ts#App.run", "users.ts#Users.find"): 0.9,
         ("app.ts#App.run", "users.ts#StoredUsers.find"): 0.8,
         ("app.ts#App.run", "users.ts#User.rename"): 0.8,
@@ -109,9 +109,9 @@ def test_exports_through_wrappers_and_values(edges_of: EdgesOf) -> None:
             "export function App() {\n  client.post('/x');\n  return <Star />;\n}\n"
         ),
     }
-    found = edges_of("Calls", files)
-    assert found["app.tsx#App", "client.ts#Client.post"] == 0.8
-    assert ("app.tsx#App", "star.tsx#Star") in found
+    calls = edges_of("Calls", files)
+    assert calls["app.tsx#App", "client.ts#Client.post"] == 0.8
+    assert ("app.tsx#App", "star.tsx#Star") in calls
 
 
 def test_generic_bases_say_what_inherited_fields_are(edges_of: EdgesOf) -> None:

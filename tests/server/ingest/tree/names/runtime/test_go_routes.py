@@ -33,8 +33,8 @@ def test_a_route_leads_to_its_handler(edges_of: EdgesOf, statement: str, handler
     main = (
         f'package main\n\nimport "example.com/shop/api"\n\nfunc main() {{\nhandlers := api.API{{}}\n{statement}\n}}\n'
     )
-    found = edges_of("Routes", {"main.go": main, "api/api.go": HANDLERS}, MODULES)
-    assert {end for start, end in found if start == MAIN} == ({handler} if handler else set())
+    routes = edges_of("Routes", {"main.go": main, "api/api.go": HANDLERS}, MODULES)
+    assert {end for start, end in routes if start == MAIN} == ({handler} if handler else set())
 
 
 CLIENT = 'package client\n\nfunc ask() {\n\thttp.Get("{url}")\n}\n'
@@ -76,8 +76,8 @@ def test_prefixes_of_groups_and_of_routers_that_are_handed_over(
         "users/users.go": USERS + users + "\n",
         "client/client.go": CLIENT.replace("{url}", f"http://shop:8080{url}"),
     }
-    asked = edges_of("Requests", files, MODULES)
-    assert asked == {("client/client.go#ask", "users/users.go#List"): 0.9}
+    requests = edges_of("Requests", files, MODULES)
+    assert requests == {("client/client.go#ask", "users/users.go#List"): 0.9}
 
 
 def test_a_function_that_adds_routes_names_them(edges_of: EdgesOf) -> None:

@@ -25,7 +25,7 @@ CSHARP_ASK = (
 )
 
 
-def asked(edges_of: EdgesOf, files: Mapping[str, str]) -> set[str]:
+def handlers_asked(edges_of: EdgesOf, files: Mapping[str, str]) -> set[str]:
     """The handlers that requests lead to."""
     return {end.partition("#")[2] for _, end in edges_of("Requests", files, {"": "example.com/shop"})}
 
@@ -62,14 +62,14 @@ def asked(edges_of: EdgesOf, files: Mapping[str, str]) -> set[str]:
 def test_a_pattern_of_holes_counts_below_a_known_prefix_only(
     edges_of: EdgesOf, files: Mapping[str, str], mount: Mapping[str, str], handler: str
 ) -> None:
-    assert asked(edges_of, files) == set()
-    assert asked(edges_of, {**files, **mount}) == {handler}
+    assert handlers_asked(edges_of, files) == set()
+    assert handlers_asked(edges_of, {**files, **mount}) == {handler}
 
 
 def test_a_string_that_nothing_sends_matches_no_pattern_of_holes(edges_of: EdgesOf) -> None:
     app = "app = Flask('a')\n\n\n@app.get('/<page>')\ndef page(page):\n    pass\n"
-    assert asked(edges_of, {"web/app.py": app, "web/a.py": "def a():\n    log('/about')\n"}) == set()
-    assert asked(edges_of, {"web/app.py": app, "web/a.py": "def a():\n    client.get('/about')\n"}) == {"page"}
+    assert handlers_asked(edges_of, {"web/app.py": app, "web/a.py": "def a():\n    log('/about')\n"}) == set()
+    assert handlers_asked(edges_of, {"web/app.py": app, "web/a.py": "def a():\n    client.get('/about')\n"}) == {"page"}
 
 
 COMPONENT = "export class Shown {\n  show() {\n    return 1;\n  }\n  other() {\n    return 2;\n  }\n}\n"
@@ -100,5 +100,5 @@ def test_routes_that_angular_loads_have_the_path_that_loads_them(edges_of: Edges
     )
     ask = "function ask(router) {\n  router.navigate('/users/new/form');\n  router.navigate('/users/7');\n}\n"
     files = {**ANGULAR, "users/users.module.ts": module, "app.routes.ts": root}
-    assert asked(edges_of, files) == set()
-    assert asked(edges_of, {**files, "ask.ts": ask}) == {"Shown"}
+    assert handlers_asked(edges_of, files) == set()
+    assert handlers_asked(edges_of, {**files, "ask.ts": ask}) == {"Shown"}

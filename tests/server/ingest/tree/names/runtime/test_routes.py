@@ -26,8 +26,8 @@ FLASK = {
 
 def requests(edges_of: EdgesOf, files: Mapping[str, str], body: str, path: str = "tests/test_a.py") -> dict[str, float]:
     """The confidence of each `Requests` edge from a function, by its end."""
-    found = edges_of("Requests", {**files, path: f"def test_a(client):\n    {body}\n"})
-    return {end: confidence for (start, end), confidence in found.items() if start == f"{path}#test_a"}
+    edges = edges_of("Requests", {**files, path: f"def test_a(client):\n    {body}\n"})
+    return {end: confidence for (start, end), confidence in edges.items() if start == f"{path}#test_a"}
 
 
 @pytest.mark.parametrize(
@@ -266,8 +266,8 @@ def test_routers_within_routers_many_times_over_cost_no_more_than_their_mounts(e
         f"r{number}.include_router(r{number + 1}, prefix='/a')\n" for number in range(11) for _ in range(8)
     )
     text = f"from fastapi import APIRouter\n\n{routers}{mounts}\n\n@r11.get('/x')\ndef shown():\n    pass\n"
-    found = requests(edges_of, {"a.py": text}, f"client.get('{'/a' * 10}/x')")
-    assert found == {"a.py#shown": 0.9}
+    edges = requests(edges_of, {"a.py": text}, f"client.get('{'/a' * 10}/x')")
+    assert edges == {"a.py#shown": 0.9}
 
 
 CONTROLLER = (
@@ -292,5 +292,5 @@ CONTROLLER = (
     ],
 )
 def test_what_an_annotation_declares_is_no_request(edges_of: EdgesOf, path: str, text: str, asks: bool) -> None:
-    found = edges_of("Requests", {**FLASK, f"web/{path}": text})
-    assert any(start.startswith(f"web/{path}") for start, _ in found) == asks
+    edges = edges_of("Requests", {**FLASK, f"web/{path}": text})
+    assert any(start.startswith(f"web/{path}") for start, _ in edges) == asks

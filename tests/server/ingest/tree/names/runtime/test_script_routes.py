@@ -9,12 +9,12 @@ EdgesOf = Callable[[str, Mapping[str, str]], dict[tuple[str, str], float]]
 HANDLERS = "export function list(req, res) {\n  res.json();\n}\nexport function one(req, res) {\n  res.json();\n}\n"
 
 
-def asked(edges_of: EdgesOf, files: Mapping[str, str], url: str, verb: str = "get") -> dict[str, float]:
+def answering(edges_of: EdgesOf, files: Mapping[str, str], url: str, verb: str = "get") -> dict[str, float]:
     """What answers a request from a test, by its node."""
     lines = f"  const a = 1;\n  const b = 2;\n\n  await server.{verb}('{url}');\n  check();\n"
     test = f"it('asks', async () => {{\n{lines}}});\n"
-    found = edges_of("Requests", {**files, "a.test.ts": test})
-    return {end: confidence for (start, end), confidence in found.items() if start.startswith("a.test.ts")}
+    edges = edges_of("Requests", {**files, "a.test.ts": test})
+    return {end: confidence for (start, end), confidence in edges.items() if start.startswith("a.test.ts")}
 
 
 def test_routers_and_their_mounts(edges_of: EdgesOf) -> None:
@@ -43,10 +43,10 @@ def test_routers_and_their_mounts(edges_of: EdgesOf) -> None:
         ("inline.js", "inline.js#list"): 0.9,
         ("inline.js#router", "inline.js#list"): 0.9,
     }
-    assert asked(edges_of, files, "/api/users") == {"handlers.js#list": 0.9}
-    assert asked(edges_of, files, "/api/users/7") == {"handlers.js#one": 0.9}
-    assert asked(edges_of, files, "/inline/x") == {"inline.js#list": 0.9}
-    assert asked(edges_of, files, "/users/7/more") == {}
+    assert answering(edges_of, files, "/api/users") == {"handlers.js#list": 0.9}
+    assert answering(edges_of, files, "/api/users/7") == {"handlers.js#one": 0.9}
+    assert answering(edges_of, files, "/inline/x") == {"inline.js#list": 0.9}
+    assert answering(edges_of, files, "/users/7/more") == {}
 
 
 @pytest.mark.parametrize("verb", ["get", "post"])
@@ -58,7 +58,7 @@ def test_a_handler_written_out_is_found_by_its_url_and_method(edges_of: EdgesOf,
         "api.ts": "import stars from './stars';\nconst api = new Koa();\napi.use('/', stars.routes());\n",
     }
     expected = {"stars.ts#POST stars.create": 0.8} if verb == "post" else {}
-    assert asked(edges_of, files, "/api/stars.create", verb) == expected
+    assert answering(edges_of, files, "/api/stars.create", verb) == expected
 
 
 def test_controllers(edges_of: EdgesOf) -> None:
@@ -73,10 +73,10 @@ def test_controllers(edges_of: EdgesOf) -> None:
             "    return go();\n  }\n}\n"
         )
     }
-    assert asked(edges_of, files, "/users/7") == {"users.ts#UsersController.find": 0.9}
-    assert asked(edges_of, files, "/users", "post") == {"users.ts#UsersController.create": 0.9}
-    assert asked(edges_of, files, "/api/v1/teams") == {"users.ts#Teams.all": 0.8}
-    assert asked(edges_of, files, "/users", "delete") == {}
+    assert answering(edges_of, files, "/users/7") == {"users.ts#UsersController.find": 0.9}
+    assert answering(edges_of, files, "/users", "post") == {"users.ts#UsersController.create": 0.9}
+    assert answering(edges_of, files, "/api/v1/teams") == {"users.ts#Teams.all": 0.8}
+    assert answering(edges_of, files, "/users", "delete") == {}
 
 
 def test_clients_are_no_routers(edges_of: EdgesOf) -> None:
@@ -91,8 +91,8 @@ def test_clients_are_no_routers(edges_of: EdgesOf) -> None:
         ),
     }
     assert edges_of("Routes", files) == {}
-    assert asked(edges_of, files, "/comments") == {"mocks.ts#handlers": 0.9}
-    assert asked(edges_of, files, "/app/comments") == {}
+    assert answering(edges_of, files, "/comments") == {"mocks.ts#handlers": 0.9}
+    assert answering(edges_of, files, "/app/comments") == {}
 
 
 @pytest.mark.parametrize(
@@ -117,7 +117,7 @@ def test_clients_are_no_routers(edges_of: EdgesOf) -> None:
 def test_routes_by_the_names_of_files(
     edges_of: EdgesOf, path: str, text: str, url: str, verb: str, symbol: str | None
 ) -> None:
-    assert asked(edges_of, {path: text}, url, verb) == ({f"{path}#{symbol}": 0.9} if symbol else {})
+    assert answering(edges_of, {path: text}, url, verb) == ({f"{path}#{symbol}": 0.9} if symbol else {})
 
 
 def test_routers_in_browsers(edges_of: EdgesOf) -> None:
@@ -139,4 +139,4 @@ def test_routers_in_browsers(edges_of: EdgesOf) -> None:
         ("router.tsx#routes", "late.tsx#Late"): 0.9,
         ("router.tsx#tree", "pages.tsx#Home"): 0.9,
     }
-    assert asked(edges_of, files, "/teams/7", "goto") == {"pages.tsx#Team": 0.9}
+    assert answering(edges_of, files, "/teams/7", "goto") == {"pages.tsx#Team": 0.9}

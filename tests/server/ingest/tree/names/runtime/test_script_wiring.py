@@ -145,8 +145,8 @@ def test_messages_by_name(edges_of: EdgesOf) -> None:
     ],
 )
 def test_tables(resolved: Resolver, source: str, key: str, table: str, confidence: float) -> None:
-    found = [item for item in resolved({"a.ts": source}) if isinstance(item, EntityMapping)]
-    assert EntityMapping(f"ts::a.ts{key}", table, confidence) in found
+    mappings = [item for item in resolved({"a.ts": source}) if isinstance(item, EntityMapping)]
+    assert EntityMapping(f"ts::a.ts{key}", table, confidence) in mappings
 
 
 def test_what_only_looks_like_a_table_maps_to_none(resolved: Resolver) -> None:
