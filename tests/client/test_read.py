@@ -117,7 +117,7 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GroundwireClien
         path.write_text(text, encoding="utf-8")
     scope = ("--repository", SCOPE.repository, "--branch", SCOPE.branch)
     run_ok("index", folder / "shop", *scope, "--data", folder / "data", "--embedder", "none")
-    with Server(folder / "data", "--embedder", "none") as server, GroundwireClient(server.address) as made:
+    with Server(folder / "data", "--embedder", "none") as server, GroundwireClient(server.address, timeout=300) as made:
         yield made
 
 

@@ -16,7 +16,7 @@ from groundwire_pipelines.actions.expand_dependency_tree import ACTION as EXPAND
 from groundwire_pipelines.actions.search_nodes import ACTION as SEARCH
 from support.jsonl import edge, node
 from support.program import Server, run_ok, write_jsonl
-from support.retrieval import FakeRetrieval, found, make_runtime, make_state, run_action, walked
+from support.retrieval import FakeRetrieval, make_runtime, make_state, run_action, search_response, walked
 from support.run_command import run
 
 PARTS = ("team-a", "team-b")
@@ -225,7 +225,7 @@ def pinned(*names: str) -> list[IndexScope]:
 
 
 def test_later_calls_read_the_versions_that_answered_first() -> None:
-    answers = [found("a::main::cs::x", "b::main::cs::y", index="") for _ in range(2)]
+    answers = [search_response("a::main::cs::x", "b::main::cs::y", index="") for _ in range(2)]
     for answer, versions in zip(answers, (pinned("a", "b"), pinned("a", "c")), strict=True):
         answer.scopes.extend(versions)
     walk = walked([(f"{name}::main::cs::{node_id}", 0, "") for name, node_id in ("ax", "by")], index="")

@@ -54,7 +54,7 @@ def server(tmp_path_factory: pytest.TempPathFactory, key: SigningKey) -> Iterato
 
 @pytest.fixture(scope="module")
 def browser(server: Server) -> Iterator[TestClient]:
-    connect = partial(AsyncGroundwireClient, server.address, token=request_token, timeout=60, check_values=False)
+    connect = partial(AsyncGroundwireClient, server.address, token=request_token, timeout=300, check_values=False)
     app = make_app(Settings(connect, "", [HOST, "code.example"], caller_tokens=True))
     with TestClient(app, base_url=f"http://{HOST}", follow_redirects=False) as browser:
         yield browser

@@ -68,7 +68,7 @@ def test_a_page_without_a_question_asks_for_one(get: Get) -> None:
 
 def test_the_page_of_evidence_shows_the_text_of_a_prompt(get: Get, server: Server) -> None:
     shown = get("/evidence?q=create+invoice&phrasings=total+of+lines%0D%0A+%0D%0AInvoice.create&budget=300")
-    with GroundwireClient(server.address, timeout=60) as client:
+    with GroundwireClient(server.address, timeout=300) as client:
         given = ["total of lines", "Invoice.create"]
         evidence = client.evidence(SHOP, "create invoice", 300, phrasings=given, explain=True)
     assert f"{len(evidence.texts)} passages in version v2 · {evidence.used_tokens} of 300 tokens" in shown.text

@@ -117,7 +117,7 @@ def test_connections_that_send_nothing_more_hold_no_place(front: Front) -> None:
     body = f"{head}{token}Content-Type: application/json\r\nContent-Length: 1000\r\n\r\n{{"
     with ExitStack() as opened:
         for number in range(CONNECTIONS):
-            attacker = opened.enter_context(socket.create_connection((address.host, address.port), timeout=30))
+            attacker = opened.enter_context(socket.create_connection((address.host, address.port), timeout=300))
             attacker.sendall(("", head, body)[number % 3].encode())
         assert post(front).status_code == 200
 
@@ -147,7 +147,7 @@ def test_connections_whose_requests_do_not_arrive_are_closed(front: Front) -> No
     refused = f"{head}Content-Length: 0\r\n\r\n"
     with ExitStack() as opened:
         attackers = [
-            opened.enter_context(socket.create_connection((address.host, address.port), timeout=30))
+            opened.enter_context(socket.create_connection((address.host, address.port), timeout=300))
             for _ in range(CONNECTIONS)
         ]
         for number, attacker in enumerate(attackers):

@@ -146,7 +146,7 @@ def test_only_who_started_it_may_ask(folder: Path, tmp_path: Path) -> None:
     async def ask(token: str | None) -> None:
         async with (
             serve_folder(folder, tmp_path / "cache", "none") as server,
-            AsyncGroundwireClient(await server.listening(), token=token) as client,
+            AsyncGroundwireClient(await server.listening(), token=token, timeout=300) as client,
         ):
             await client.list_indexes()
 
