@@ -23,8 +23,18 @@ from groundwire_index.nodes.node_table import NodeTable, write_node_table
 from groundwire_index.nodes.policies import write_policies_of
 from groundwire_index.nodes.reading_order import write_reading_order
 from groundwire_index.nodes.source_texts import write_source_texts
+from groundwire_index.progress import ProgressCallback
 from groundwire_index.scope import Scope
-from groundwire_index.store.manifest import FORMAT, FORMAT_VERSION, FileEntry, LexicalSpace, Manifest, VectorSpace
+from groundwire_index.store.manifest import (
+    CHECKSUM_FILE,
+    FORMAT,
+    FORMAT_VERSION,
+    MANIFEST_FILE,
+    FileEntry,
+    LexicalSpace,
+    Manifest,
+    VectorSpace,
+)
 
 LexicalSize: TypeAlias = tuple[int, int]
 """The counts of terms and of postings."""
@@ -93,9 +103,17 @@ class Origin:
 
 
 def seal_index(
-    directory: Path, origin: Origin, node_count: int, edges: EdgeTable, lexical: Mapping[str, LexicalSize]
+    directory: Path,
+    origin: Origin,
+    node_count: int,
+    edges: EdgeTable,
+    lexical: Mapping[str, LexicalSize],
+    report: ProgressCallback = lambda done, total: None,
 ) -> Manifest:
-    """Completes a directory that holds every table with its manifest, and forces all of it to disk."""
+    """Completes a directory that holds every table with its manifest, and forces all of it to disk.
+
+    `report` is told of the files that are on disk.
+    """
     (directory / SKIPPED_FILE).write_text("".join(f"{path}\t{why}\n" for path, why in origin.skipped), encoding="utf-8")
     spaces = {name: LexicalSpace(origin.tokenizers[name], *size) for name, size in lexical.items()}
     manifest = Manifest(
@@ -114,19 +132,29 @@ def seal_index(
         prose=spaces.get(PROSE),
         token_counter=origin.token_counter,
         token_counter_fingerprint=origin.token_counter_fingerprint,
-        files=_seal(directory),
+        files=_seal(directory, report),
         inputs=origin.inputs,
         link_template=origin.link_template,
     )
     manifest.write(directory)
-    for path in (*directory.iterdir(), directory):
+    for path in (directory / MANIFEST_FILE, directory / CHECKSUM_FILE, directory):
         make_durable(path)
     return manifest
 
 
-def _seal(directory: Path) -> tuple[FileEntry, ...]:
+def _seal(directory: Path, report: ProgressCallback) -> tuple[FileEntry, ...]:
+    """Forces the files of a directory to disk, and returns their checksums."""
     paths = sorted(directory.iterdir())
     sizes = [path.stat().st_size for path in paths]
+    entries: list[FileEntry] = []
     with ThreadPoolExecutor() as threads:
-        checksums = (threads.map if sum(sizes) > _THREADED_BYTES else map)(sha256, paths)
-        return tuple(map(FileEntry, (path.name for path in paths), sizes, checksums))
+        checksums = (threads.map if sum(sizes) > _THREADED_BYTES else map)(_durable_sha256, paths)
+        for path, size, checksum in zip(paths, sizes, checksums, strict=True):
+            entries.append(FileEntry(path.name, size, checksum))
+            report(len(entries), len(paths))
+    return tuple(entries)
+
+
+def _durable_sha256(path: Path) -> str:
+    make_durable(path)
+    return sha256(path)

@@ -125,7 +125,8 @@ def build_index(
             inputs=inputs,
             link_template=options.link_template,
         )
-        seal_index(directory, origin, len(collected.nodes), collected.edges, lexical)
+        with progress.stage("Saving", "files") as report_files:
+            seal_index(directory, origin, len(collected.nodes), collected.edges, lexical, report_files)
         kinds = open_categories(directory, len(collected.nodes))["kind"]
         report = BuildReport(
             scope=options.scope,
@@ -141,7 +142,9 @@ def build_index(
             activated=options.activate,
         )
     if options.activate:
-        storage.activate(options.scope)
+        with progress.stage("Verifying", "versions") as report_versions:
+            storage.activate(options.scope)
+            report_versions(1, 1)
     return report
 
 

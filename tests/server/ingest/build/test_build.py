@@ -153,6 +153,7 @@ def test_every_field_of_a_record_reaches_its_node(tmp_path: Path) -> None:
 def test_every_stage_is_shown_to_its_end(tmp_path: Path) -> None:
     stages = Stages()
     build_index(Records(RECORDS), BuildOptions(tmp_path, V1, HashEmbedder()), stages)
+    file_count = len(IndexStore(tmp_path).manifest(V1).files)
     assert stages.seen == {
         "Reading": (6, 0),
         "Preparing model": (1, 1),
@@ -160,8 +161,10 @@ def test_every_stage_is_shown_to_its_end(tmp_path: Path) -> None:
         "Embedding": (2, 2),
         "Tokenising": (3, 3),
         "Writing tables": (7, 7),
+        "Saving": (file_count, file_count),
+        "Verifying": (1, 1),
     }
-    assert set(stages.units.values()) == {"records", "models", "texts", "nodes", "tables"}
+    assert set(stages.units.values()) == {"records", "models", "texts", "nodes", "tables", "files", "versions"}
 
 
 def test_a_tree_is_read_by_files_and_linked_by_edges(tmp_path: Path) -> None:
