@@ -75,12 +75,12 @@ def for_llama_index(client: GroundwireClient | AsyncGroundwireClient, **options:
     return GroundwireRetriever(client, SCOPE, **options)
 
 
-def documents(found: Sequence[Document]) -> list[Found]:
-    return [Found(one.id, one.page_content, one.metadata["score"], one.metadata) for one in found]
+def documents(retrieved: Sequence[Document]) -> list[Found]:
+    return [Found(one.id, one.page_content, one.metadata["score"], one.metadata) for one in retrieved]
 
 
-def nodes(found: Sequence[NodeWithScore]) -> list[Found]:
-    return [Found(one.node_id, one.text, one.score, one.metadata) for one in found]
+def nodes(retrieved: Sequence[NodeWithScore]) -> list[Found]:
+    return [Found(one.node_id, one.text, one.score, one.metadata) for one in retrieved]
 
 
 def _langchain(target: str, question: str, **options: Any) -> Sequence[Found]:
@@ -235,14 +235,14 @@ def test_by_default_a_retriever_asks_as_evidence_does(server: FakeServer, ask: A
     with GroundwireClient(server.target) as client:
         client.evidence(SCOPE, "vat?")
     assert ask(server.target, "vat?") == []
-    expected, asked = server.actions
-    assert asked == expected
+    expected, request = server.actions
+    assert request == expected
 
 
 def test_each_argument_reaches_the_server(server: FakeServer, ask: Ask) -> None:
     ask(server.target, "vat?", budget_tokens=300, graph_share=0.5, filter={"language": "csharp"}, access=BILLING)
-    (asked,) = server.actions
-    assert asked == evidence_pb2.GatherEvidenceRequest(
+    (request,) = server.actions
+    assert request == evidence_pb2.GatherEvidenceRequest(
         scope=SCOPE,
         access=BILLING,
         question="vat?",
@@ -288,13 +288,13 @@ def test_an_asyncio_client_does_not_answer_without_await(
 def test_a_server_gives_what_it_gives_as_evidence(shop: Server, ask: Ask, options: dict[str, Any]) -> None:
     with GroundwireClient(shop.address) as client:
         evidence = client.evidence(SCOPE, "vat rate", **options)
-    found = ask(shop.address, "vat rate", **options)
-    assert [(one.id, one.text, one.metadata["citation"]) for one in found] == [
+    retrieved = ask(shop.address, "vat rate", **options)
+    assert [(one.id, one.text, one.metadata["citation"]) for one in retrieved] == [
         (text.id, text.text, text.citation) for text in evidence.texts
     ]
-    assert found
-    assert {one.metadata["index"] for one in found} == {"v1"}
-    assert ("shop::main::cs::Tax.Secret" in {one.id for one in found}) <= ("access" in options)
+    assert retrieved
+    assert {one.metadata["index"] for one in retrieved} == {"v1"}
+    assert ("shop::main::cs::Tax.Secret" in {one.id for one in retrieved}) <= ("access" in options)
 
 
 def test_a_chain_of_langchain_takes_the_access_of_each_call(shop: Server) -> None:
@@ -305,8 +305,8 @@ def test_a_chain_of_langchain_takes_the_access_of_each_call(shop: Server) -> Non
         retriever = for_langchain(client).configurable_fields(access=ConfigurableField(id="access"))
         shown = PromptTemplate.from_template("{citation}: {page_content}")
 
-        def lines(found: list[Document]) -> list[str]:
-            return [shown.format(page_content=one.page_content, **one.metadata) for one in found]
+        def lines(retrieved: list[Document]) -> list[str]:
+            return [shown.format(page_content=one.page_content, **one.metadata) for one in retrieved]
 
         chain = retriever | RunnableLambda(lines)
         public = chain.invoke("vat rate")
@@ -342,8 +342,8 @@ def test_the_examples_of_the_page_run(
     exec(llama_index, names)
     assert capsys.readouterr().out.startswith("src/Tax.cs:3-9 ")
     exec(haystack, names)
-    found = names["GroundwireRetriever"](names["client"], SCOPE).run(query="vat rate")["documents"]
-    assert ("decimal VatRate()", {"citation": "src/Tax.cs:3-9"}) in [(one.content, one.meta) for one in found]
+    retrieved = names["GroundwireRetriever"](names["client"], SCOPE).run(query="vat rate")["documents"]
+    assert ("decimal VatRate()", {"citation": "src/Tax.cs:3-9"}) in [(one.content, one.meta) for one in retrieved]
 
 
 def test_the_frameworks_are_imported_without_a_network() -> None:

@@ -84,8 +84,8 @@ def test_a_session_id_of_somebody_else_gives_nothing_of_theirs(front: Front) -> 
     first = post(front, INITIALIZE)
     session = first.headers.get("mcp-session-id", "made-up")
     vault = {"Authorization": f"Bearer {front.site.token('vault')}", "Mcp-Session-Id": session}
-    told = post(front, CALL, **vault).json()["result"]["structuredContent"]
-    assert [line["repository"] for line in told["repositories"]] == ["vault::main"]
+    content = post(front, CALL, **vault).json()["result"]["structuredContent"]
+    assert [line["repository"] for line in content["repositories"]] == ["vault::main"]
 
 
 def test_a_request_that_is_too_large_is_refused(front: Front) -> None:
@@ -101,9 +101,9 @@ def test_there_is_no_stream_to_hold(front: Front) -> None:
 
 
 def test_two_origins_are_refused(front: Front) -> None:
-    own = front.url.removesuffix("/mcp")
+    origin = front.url.removesuffix("/mcp")
     token = f"Bearer {front.site.token('shop')}"
-    for origins in ((own, "http://evil.example"), (own, own)):
+    for origins in ((origin, "http://evil.example"), (origin, origin)):
         headers = [*ACCEPT.items(), ("Authorization", token), *(("Origin", origin) for origin in origins)]
         answer = httpx2.post(front.url, verify=False, content=json.dumps(CALL), headers=headers)
         assert answer.status_code == 403

@@ -154,14 +154,14 @@ THOUGHTS = "<think>\nIs [Answer:] right? [Requesting data on:] no.\n</think>\n\n
 
 
 @pytest.mark.parametrize(
-    ("thoughts", "told"),
+    ("thoughts", "streamed"),
     [(THOUGHTS, "A tax."), (f"{THOUGHTS}<thinking>More.</thinking>", "A tax."), (THOUGHTS[8:], "")],
 )
-def test_what_a_model_thinks_aloud_is_neither_told_nor_kept(thoughts: str, told: str) -> None:
+def test_what_a_model_thinks_aloud_is_neither_told_nor_kept(thoughts: str, streamed: str) -> None:
     run = conversation(f"{thoughts}[Answer:] A tax.")
     state = make_state(user_question_en="?")
     run_action(ACTION, ANSWER, state, run.runtime)
-    assert ("".join(run.answer_parts), state.last_model_response) == (told, "[Answer:] A tax.")
+    assert ("".join(run.answer_parts), state.last_model_response) == (streamed, "[Answer:] A tax.")
 
 
 @pytest.mark.parametrize("answer", [" \n", "<think>Nothing but thoughts", "<think>a</think>\n"])
@@ -179,14 +179,14 @@ def test_an_answer_of_nothing_is_asked_for_once_more(answer: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("answer", "told"),
+    ("answer", "streamed"),
     [("[Answer:] It is a tax.", "It is a tax."), ("[Requesting data on:] VatService", ""), ("It is a tax.", "")],
 )
-def test_only_a_final_answer_is_told_as_it_comes(answer: str, told: str) -> None:
+def test_only_a_final_answer_is_told_as_it_comes(answer: str, streamed: str) -> None:
     run = conversation(answer)
     run_action(ACTION, ANSWER, make_state(user_question_en="?"), run.runtime)
-    assert "".join(run.answer_parts) == told
-    assert len(run.answer_parts) == len(told)
+    assert "".join(run.answer_parts) == streamed
+    assert len(run.answer_parts) == len(streamed)
 
 
 def test_an_answer_that_is_to_be_translated_is_not_told() -> None:

@@ -290,12 +290,12 @@ def test_filters_that_cannot_be_used_are_traced_and_told_to_the_model(action: Ac
     outcome = run_action(action, raw, state, make_runtime(retrieval))
     assert retrieval.calls[0].arguments["filter"] == NodeFilter(kinds=("cs",))
     assert outcome.detail["unusable_filters"] == 2
-    told = ('the filter "directory" is unknown', 'the filter "tests" must be true or false')
+    notes = ('the filter "directory" is unknown', 'the filter "tests" must be true or false')
     without_nodes = evidence_or_reason(state, make_runtime(retrieval))
     state.node_texts = [text("a")]
     show_texts(state, make_runtime(retrieval), None)
     for context in (without_nodes, evidence_text(state)):
-        assert all(f"A part of the query had no effect: {problem}" in context for problem in told)
+        assert all(f"A part of the query had no effect: {problem}" in context for problem in notes)
 
 
 def test_the_first_answer_pins_the_index_for_the_next() -> None:

@@ -57,13 +57,15 @@ def run(
     )
     state = make_state(retrieval_seed_nodes=["before"])
     events: list[TraceEvent] = []
-    told: list[str] = []
+    streamed: list[str] = []
     runtime = make_runtime(
         FakeRetrieval(searches=list(searches)), deadline_seconds=deadline_seconds, entry_step_id="try"
     )
-    listening = Runtime(runtime.retrieval, runtime.settings, runtime.counter, runtime.prompts, on_answer=told.append)
+    listening = Runtime(
+        runtime.retrieval, runtime.settings, runtime.counter, runtime.prompts, on_answer=streamed.append
+    )
     asyncio.run(run_steps(definition, ACTIONS, state, listening, sinks=[events.append]))
-    return state, [event for event in events if isinstance(event, StepEnded)], told
+    return state, [event for event in events if isinstance(event, StepEnded)], streamed
 
 
 def test_a_step_is_tried_again_after_what_may_pass() -> None:
@@ -117,8 +119,8 @@ def test_a_pause_does_not_outlast_the_deadline() -> None:
 
 
 def test_an_answer_that_was_told_in_part_is_not_told_again() -> None:
-    _, ended, told = run([], {"on_error": "end"}, action="tell_and_fail", retry=RETRY)
-    assert told == ["half of an "]
+    _, ended, streamed = run([], {"on_error": "end"}, action="tell_and_fail", retry=RETRY)
+    assert streamed == ["half of an "]
     assert [step.transition for step in ended] == ["on_error", "next"]
 
 

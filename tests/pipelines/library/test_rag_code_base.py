@@ -226,8 +226,8 @@ def test_at_the_limit_the_model_answers_from_what_was_gathered_and_the_answer_is
 
 def test_a_prompt_says_what_was_asked_for_and_how_often_it_may_be(ann: Shop) -> None:
     run = ann.run("[BM25:] vat", *REQUESTS, ANSWERED, settings={"max_turn_loops": 2})
-    told = [prompt.split("Your earlier requests for this question:\n")[1] for prompt in run.prompts[1:]]
-    assert [one.split("\n\nQuestion")[0] for one in told] == [
+    earlier_requests = [prompt.split("Your earlier requests for this question:\n")[1] for prompt in run.prompts[1:]]
+    assert [one.split("\n\nQuestion")[0] for one in earlier_requests] == [
         "(none)\n\nFurther requests that you may make: 2. If this is 0, answer now.",
         "- the class Invoice\n\nFurther requests that you may make: 1. If this is 0, answer now.",
         "- the class Invoice\n- the table of rates\n\nFurther requests that you may make: 0. If this is 0, answer now.",
@@ -451,11 +451,11 @@ def test_the_model_is_told_once_what_is_wrong_with_its_prefix(
     run = ann.run(*script)
     assert run.answer == run.streamed_answer == "VatService computes it."
     assert len(run.prompts) == 3
-    (told,) = (prompt for prompt in run.prompts if problem in prompt)
-    assert "\n\nYour answer cannot be used: " in told
-    (asked,) = (event for event in run.events if event.get("detail", {}).get("asked_again"))
-    assert (asked["step_id"], asked["detail"]["asked_again"]) == (step, "prefix-malformed")
-    assert (asked["prompt_tokens"], asked["completion_tokens"]) == (100, 10)
+    (second_prompt,) = (prompt for prompt in run.prompts if problem in prompt)
+    assert "\n\nYour answer cannot be used: " in second_prompt
+    (corrected,) = (event for event in run.events if event.get("detail", {}).get("asked_again"))
+    assert (corrected["step_id"], corrected["detail"]["asked_again"]) == (step, "prefix-malformed")
+    assert (corrected["prompt_tokens"], corrected["completion_tokens"]) == (100, 10)
     assert run.result is not None
     assert run.result.state.outputs == {"plan": "[BM25:] vat", "answer": ANSWERED}
 
