@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from groundwire_index.index_errors import IndexDamagedError
-from groundwire_index.repository_edges.ends import ENDS_FILE, Ends, read_ends, write_ends
+from groundwire_index.repository_edges.ends import ENDS_FILE, Ends, ends_of_line, line_of_ends, read_ends, write_ends
 from groundwire_index.repository_edges.full_names import FullNames, NameUse, OfferedName
 
 NAMES = st.lists(st.text("ab.", max_size=6), max_size=4).map(tuple)
@@ -41,6 +41,16 @@ def test_the_namespaces_of_a_file_are_written_once(tmp_path: Path) -> None:
     read_uses = read_ends(tmp_path / ENDS_FILE).uses
     assert read_uses == tuple(uses)
     assert len({id(read_use.names.beginnings) for read_use in read_uses}) == 1
+
+
+def test_each_line_has_the_ends_of_one_file_and_one_line_may_have_all(tmp_path: Path) -> None:
+    uses = [replace(use(("a.",), "Tax"), file_key=file) for file in ("one", "one", "two")]
+    ends = Ends(names=(OfferedName("CSharpNames", "Shop.Tax", "tax", "one"),), uses=tuple(uses))
+    write_ends(tmp_path, ends)
+    lines = (tmp_path / ENDS_FILE).read_bytes().splitlines()
+    assert [[use.file_key for use in ends_of_line(line).uses] for line in lines] == [[], [], ["one", "one"], ["two"]]
+    (tmp_path / ENDS_FILE).write_bytes(line_of_ends(ends).removesuffix(b"\n"))
+    assert read_ends(tmp_path / ENDS_FILE) == ends
 
 
 def test_a_use_without_its_beginnings_is_damage(tmp_path: Path) -> None:

@@ -139,6 +139,15 @@ def test_other_access_rules_have_the_tree_read(tmp_path: Path) -> None:
     assert repository.build(rule) == RENEWED
 
 
+def test_the_ends_of_a_file_with_any_name_move_with_its_lines(tmp_path: Path) -> None:
+    repository = Repository(tmp_path)
+    path, text = 'src/Größe "a".cs', FILES["src/Orders.cs"].replace("OrdersController", "SizesController")
+    repository.write(path, text)
+    repository.build()
+    repository.write(path, f"// edited\n{text}")
+    assert repository.build() == RENEWED
+
+
 @pytest.mark.parametrize("damaged", [lambda _: b"", lambda _: b"other", lambda content: content[: len(content) // 2]])
 def test_damaged_files_lead_to_a_build_from_nothing(tmp_path: Path, damaged: Callable[[bytes], bytes]) -> None:
     repository = Repository(tmp_path)

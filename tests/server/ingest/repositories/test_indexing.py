@@ -1,6 +1,6 @@
 """A repository is built anew exactly when its content, its settings or the software have changed."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,6 +14,7 @@ from groundwire_ingest.ingest_errors import IngestError
 from groundwire_ingest.repositories.indexing import Indexer, Unchanged, inputs_of
 from groundwire_ingest.repositories.repositories_file import Repository
 from groundwire_ingest.tree.access_rules import AccessRule
+from groundwire_ingest.tree.contents import TreeContents, tree_contents
 from groundwire_ingest.tree.walk import list_tree
 from support.builds import Stages
 from support.program import write_jsonl
@@ -156,6 +157,23 @@ def test_a_source_that_changes_while_it_is_read_is_built_again(shop: Repository,
     indexer.index(shop, "v1")
     assert store.manifest(replace(MAIN, active_index="v1")).inputs == ""
     assert isinstance(indexer.index(shop, "v2"), BuildReport)
+
+
+def test_a_tree_is_hashed_again_only_if_names_were_resolved(
+    shop: Repository, indexer: Indexer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hashed: list[Path] = []
+
+    def noted(root: Path, exclude: Sequence[str]) -> TreeContents:
+        hashed.append(root)
+        return tree_contents(root, exclude)
+
+    monkeypatch.setattr("groundwire_ingest.repositories.indexing.tree_contents", noted)
+    for number, (text, times) in enumerate({"x = 1\n": 2, "# comment\nx = 1\n": 1, "y = 1\n": 2}.items()):
+        (shop.path / "shop.py").write_text(text)
+        hashed.clear()
+        indexer.index(shop, f"v{number}")
+        assert len(hashed) == times
 
 
 @pytest.mark.parametrize("more", [{"exclude": ("a",)}, {"access": (FINANCE,)}])
