@@ -1,7 +1,6 @@
 """The file of ends: what is written is read back, and uses of names share what their names begin with."""
 
 from dataclasses import replace
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
