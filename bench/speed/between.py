@@ -15,7 +15,7 @@ from bench.shared.programs import running, serve_command
 from bench.shared.results import Grid
 from bench.speed.index import Stages
 from groundwire_client import GroundwireClient, IndexScope
-from groundwire_index.ends.ends import ENDS_FILE
+from groundwire_index.repository_edges.ends import ENDS_FILE
 from groundwire_index.scope import Scope
 from groundwire_index.store.store import IndexStore
 from groundwire_ingest.build.build import BuildOptions, build_index

@@ -252,11 +252,11 @@ def _environment(protocols: str) -> dict[str, str]:
     that is started to fetch them. Replacements of objects do not count: the host of the repository does not show them.
     """
     kept = {name: value for name, value in os.environ.items() if name not in _OF_OTHER_REPOSITORIES}
-    own = {
+    settings = {
         "GIT_TERMINAL_PROMPT": "0",
         "GIT_ALLOW_PROTOCOL": protocols,
         "GIT_NO_LAZY_FETCH": "1",
         "GIT_NO_REPLACE_OBJECTS": "1",
         "LC_ALL": "C",
     }
-    return kept | own
+    return kept | settings

@@ -7,8 +7,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias, runtime_checkable
 
-from groundwire_index.ends.ends import Ends
 from groundwire_index.nodes.node import JsonValue, Node
+from groundwire_index.repository_edges.ends import Ends
 from groundwire_index.scope import node_key
 
 

@@ -55,11 +55,11 @@ WRONG: list[tuple[Callable[[Any], Any], str]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("action", "told"), WRONG, ids=[told for _, told in WRONG])
+@pytest.mark.parametrize(("action", "message"), WRONG, ids=[message for _, message in WRONG])
 def test_a_wrong_type_is_told_before_any_call(
-    server: FakeServer, call: Caller, action: Callable[[Any], Any], told: str
+    server: FakeServer, call: Caller, action: Callable[[Any], Any], message: str
 ) -> None:
-    with pytest.raises(TypeError, match=rf"^((Async)?GroundwireClient\.[a-z_]+: )?{told}"):
+    with pytest.raises(TypeError, match=rf"^((Async)?GroundwireClient\.[a-z_]+: )?{message}"):
         call(server.target, action)
     assert server.attempts == []
 
@@ -87,8 +87,10 @@ NO_ADDRESSES = (
 
 @pytest.mark.parametrize("target", [*NO_ADDRESSES, " ", " localhost:50051", "local host:50051", "localhost:50051\n"])
 def test_an_address_of_another_form_is_told(target: str) -> None:
-    told = f"server: {target!r} is no address: give host and port alone, such as 'localhost:50051' or '[::1]:50051'; "
-    with pytest.raises(ValueError, match=f"^{re.escape(told)}"):
+    message = (
+        f"server: {target!r} is no address: give host and port alone, such as 'localhost:50051' or '[::1]:50051'; "
+    )
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}"):
         GroundwireClient(target)
 
 
@@ -105,17 +107,17 @@ def test_a_closed_client_says_so(server: FakeServer) -> None:
     ):
         client.query(SCOPE, "vat")
 
-    async def asked() -> None:
+    async def call_it() -> None:
         async with AsyncGroundwireClient(server.target) as other:
             pass
         await other.query(SCOPE, "vat")
 
     with pytest.raises(ValueError, match=r"^AsyncGroundwireClient.query: this AsyncGroundwireClient is closed"):
-        asyncio.run(asked())
+        asyncio.run(call_it())
 
 
 @pytest.mark.parametrize(
-    ("given", "told"),
+    ("given", "message"),
     [
         ({"target": 50051}, "target must be an address such as 'localhost:50051', not int 50051"),
         ({"credentials": "ca.pem"}, "credentials must be of type TLS, not str 'ca.pem'"),
@@ -128,22 +130,22 @@ def test_a_closed_client_says_so(server: FakeServer) -> None:
         ({"metadata": [("a", "b", "c")]}, "metadata must be a list of pairs, .*"),
     ],
 )
-def test_a_client_of_wrong_types_is_not_made(given: dict[str, Any], told: str) -> None:
-    with pytest.raises(TypeError, match=f"^{told}$"):
+def test_a_client_of_wrong_types_is_not_made(given: dict[str, Any], message: str) -> None:
+    with pytest.raises(TypeError, match=f"^{message}$"):
         GroundwireClient(**{"target": "localhost:1", **given})
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         ({"top_k": 2**31}, "top_k must fit 32 bits; out of range is 2147483648"),
         ({"query": "\udcff"}, "query must have no surrogates"),
     ],
 )
 def test_what_protobuf_cannot_carry_is_a_value_error(
-    server: FakeServer, call: Caller, arguments: dict[str, object], told: str
+    server: FakeServer, call: Caller, arguments: dict[str, object], message: str
 ) -> None:
-    with pytest.raises(ValueError, match=told):
+    with pytest.raises(ValueError, match=message):
         call(server.target, lambda client: client.search(SCOPE, **arguments))
     assert server.attempts == []
 

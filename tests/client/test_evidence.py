@@ -90,7 +90,7 @@ def answer(server: FakeServer) -> evidence_pb2.GatherEvidenceResponse:
 
 def test_evidence_is_one_call(server: FakeServer, answer: evidence_pb2.GatherEvidenceResponse, call: Caller) -> None:
     access, narrowing = AccessContext(tenant_id="acme"), NodeFilter(languages=["csharp"])
-    found = call(
+    evidence = call(
         server.target,
         lambda client: client.evidence(
             SCOPE,
@@ -118,7 +118,7 @@ def test_evidence_is_one_call(server: FakeServer, answer: evidence_pb2.GatherEvi
     joined = EvidenceText(
         "b", 4, "", 0, 0, "", "", 1, "b", at, "", (EvidencePart(0, "B"),), PassageForm.PASSAGE_FORM_WHOLE, 5, False, ""
     )
-    assert found == Evidence(
+    assert evidence == Evidence(
         question="vat?",
         texts=(match, joined),
         named=(
@@ -136,9 +136,9 @@ def test_evidence_is_one_call(server: FakeServer, answer: evidence_pb2.GatherEvi
         left_out=(),
         response=answer,
     )
-    assert isinstance(found, Evidence)
+    assert isinstance(evidence, Evidence)
     assert match.text == "decimal f()\n{\n…\n  return rate;"
-    assert (found.citations, found.ids, str(found)) == (("a.cs:3-9", "b"), ("a", "b"), "a.cs\n[3] ...")
+    assert (evidence.citations, evidence.ids, str(evidence)) == (("a.cs:3-9", "b"), ("a", "b"), "a.cs\n[3] ...")
     assert server.actions == [
         evidence_pb2.GatherEvidenceRequest(
             scope=SCOPE,
@@ -165,9 +165,9 @@ def test_several_scopes_are_one_call_too(
     answer.ClearField("index")
     answer.scopes.append(pinned(SCOPE, "v1"))
     server.answer(answer)
-    found = call(server.target, lambda client: client.evidence([SCOPE], "vat?"))
-    assert isinstance(found, Evidence)
-    assert (found.scope, found.scopes) == (IndexScope(), (pinned(SCOPE, "v1"),))
+    evidence = call(server.target, lambda client: client.evidence([SCOPE], "vat?"))
+    assert isinstance(evidence, Evidence)
+    assert (evidence.scope, evidence.scopes) == (IndexScope(), (pinned(SCOPE, "v1"),))
     (request,) = server.actions
     assert isinstance(request, evidence_pb2.GatherEvidenceRequest)
     assert list(request.scopes) == [SCOPE]
@@ -187,9 +187,9 @@ def test_a_notebook_shows_texts_as_texts(
     answer.passages[1].parts[0].text = HOSTILE
     answer.weak.reason = HOSTILE
     server.answer(answer)
-    found = call(server.target, lambda client: client.evidence(SCOPE, HOSTILE))
-    assert isinstance(found, Evidence)
-    html = found._repr_html_()  # pyright: ignore[reportPrivateUsage]  # the name that notebooks look for
+    evidence = call(server.target, lambda client: client.evidence(SCOPE, HOSTILE))
+    assert isinstance(evidence, Evidence)
+    html = evidence._repr_html_()  # pyright: ignore[reportPrivateUsage]  # the name that notebooks look for
     assert "<script" not in html
     assert html.count("&lt;script&gt;alert(1)") == 1 + 3 * 2 + 1 + 1, "the question, names, places, a text, the reason"
     assert html.count("<pre>") == html.count("</pre>") == 2

@@ -82,10 +82,10 @@ def test_each_argument_of_a_query_reaches_the_server(server: FakeServer, call: C
         "cap_top_k": True,
         "history": True,
     }
-    own = AccessContext(tenant_id="acme", clearance_level=2)
-    call(server.target, lambda client: client.query(SCOPE, "vat", access=own, timeout=40, **arguments))
+    call_access = AccessContext(tenant_id="acme", clearance_level=2)
+    call(server.target, lambda client: client.query(SCOPE, "vat", access=call_access, timeout=40, **arguments))
     request = server.attempts[0].request
-    assert request == query_pb2.QueryRequest(scope=SCOPE, access=own, query="vat", **arguments)
+    assert request == query_pb2.QueryRequest(scope=SCOPE, access=call_access, query="vat", **arguments)
     fields = set(query_pb2.QueryRequest.DESCRIPTOR.fields_by_name) - {"scopes"}
     assert {field.name for field, _ in request.ListFields()} == fields
     assert 30 < server.attempts[0].time_remaining < 41

@@ -117,7 +117,7 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GroundwireClien
         path.write_text(text, encoding="utf-8")
     scope = ("--repository", SCOPE.repository, "--branch", SCOPE.branch)
     run_ok("index", folder / "shop", *scope, "--data", folder / "data", "--embedder", "none")
-    with Server(folder / "data", "--embedder", "none") as server, GroundwireClient(server.address) as made:
+    with Server(folder / "data", "--embedder", "none") as server, GroundwireClient(server.address, timeout=300) as made:
         yield made
 
 
@@ -134,15 +134,15 @@ def test_lines_are_those_of_the_file_wherever_they_begin_and_end(client: Groundw
         numbers: list[int] = []
         for run in text.runs:
             numbers += range(run.first, run.last + 1)
-            own = source[run.first - 1 : run.last]
+            lines_of_run = source[run.first - 1 : run.last]
             if not run.lines:
                 # No text has the lines between sections of documents, nor those above the first type of some languages.
                 assert name.endswith((".md", ".cs", ".ts")), run
             elif run.is_numbered:
-                assert list(run.lines) == own
+                assert list(run.lines) == lines_of_run
             else:
                 near = source[max(run.first - 4, 0) : run.last + 3]
-                assert {line for line in own if line} <= set(run.lines) <= set(near)
+                assert {line for line in lines_of_run if line} <= set(run.lines) <= set(near)
         assert set(numbers) >= set(range(first, last + 1))
 
 

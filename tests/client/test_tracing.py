@@ -17,8 +17,8 @@ TRACER = TracerProvider(shutdown_on_exit=False).get_tracer("tests")
 def test_the_current_span_is_the_callers(server: "FakeServer", call: "Caller") -> None:
     with TRACER.start_as_current_span("question") as span:
         call(server.target, lambda client: client.list_indexes())
-    own = span.get_span_context()
-    expected = f"00-{format_trace_id(own.trace_id)}-{format_span_id(own.span_id)}-{own.trace_flags:02x}"
+    current = span.get_span_context()
+    expected = f"00-{format_trace_id(current.trace_id)}-{format_span_id(current.span_id)}-{current.trace_flags:02x}"
     assert server.attempts[0].metadata["traceparent"] == expected
 
 

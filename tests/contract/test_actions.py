@@ -22,7 +22,7 @@ def _search(stub: Retrieval, search_type: str, **fields: object) -> messages.Sea
         scope=MAIN, search_type=messages.SearchType.Value(f"SEARCH_TYPE_{search_type}"), top_k=10
     )
     request.MergeFrom(messages.SearchNodesRequest(**fields))
-    return stub.SearchNodes(request, timeout=30)
+    return stub.SearchNodes(request, timeout=300)
 
 
 def _ids(response: messages.SearchNodesResponse) -> list[str]:
@@ -122,7 +122,7 @@ def test_filters_narrow(retrieval: Retrieval) -> None:
 
 
 def _fetch(stub: Retrieval, **fields: object) -> messages.FetchNodeTextsResponse:
-    return stub.FetchNodeTexts(messages.FetchNodeTextsRequest(scope=MAIN, **fields), timeout=30)
+    return stub.FetchNodeTexts(messages.FetchNodeTextsRequest(scope=MAIN, **fields), timeout=300)
 
 
 def test_fetch_returns_whole_texts_with_their_place(retrieval: Retrieval) -> None:
@@ -196,7 +196,7 @@ def test_a_pinned_version_answers(retrieval: Retrieval) -> None:
 
 
 def test_indexes_show_what_the_caller_sees(indexes: index_pb2_grpc.IndexServiceStub) -> None:
-    public = indexes.ListIndexes(index.ListIndexesRequest(), timeout=30).indexes
+    public = indexes.ListIndexes(index.ListIndexesRequest(), timeout=300).indexes
     assert [(entry.branch, entry.version, entry.active) for entry in public] == [
         ("main", "old", False),
         ("main", "v1", True),
@@ -204,16 +204,16 @@ def test_indexes_show_what_the_caller_sees(indexes: index_pb2_grpc.IndexServiceS
     ]
     assert (public[1].node_count, public[1].edge_count, public[1].dimension, public[1].lexical) == (5, 3, 4, True)
     vault = AccessContext(acl_tags_any=["vault"])
-    cleared = indexes.ListIndexes(index.ListIndexesRequest(branch="vault", access=vault), timeout=30).indexes
+    cleared = indexes.ListIndexes(index.ListIndexesRequest(branch="vault", access=vault), timeout=300).indexes
     assert [(entry.branch, entry.node_count) for entry in cleared] == [("vault", 1)]
-    finance = indexes.GetIndex(index.GetIndexRequest(scope=MAIN, access=FINANCE), timeout=30).index
+    finance = indexes.GetIndex(index.GetIndexRequest(scope=MAIN, access=FINANCE), timeout=300).index
     assert (finance.version, finance.node_count, finance.edge_count) == ("v1", 6, 5)
 
 
 def test_activation_swaps_the_answering_version(indexes: index_pb2_grpc.IndexServiceStub, retrieval: Retrieval) -> None:
     def activate(version: str) -> str:
         scope = IndexScope(repository="shop", branch="main", active_index=version)
-        return indexes.ActivateIndex(index.ActivateIndexRequest(scope=scope), timeout=30).previous_version
+        return indexes.ActivateIndex(index.ActivateIndexRequest(scope=scope), timeout=300).previous_version
 
     assert activate("old") == "v1"
     try:

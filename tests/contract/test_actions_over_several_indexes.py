@@ -112,8 +112,8 @@ def test_a_walk_over_the_parts_equals_one_over_the_whole(
     whole = messages.ExpandDependencyTreeRequest(scope=WHOLE, seed_ids=in_whole(seeds))
     several.MergeFrom(common)
     whole.MergeFrom(common)
-    actual = retrieval.ExpandDependencyTree(several, timeout=30)
-    expected = retrieval.ExpandDependencyTree(whole, timeout=30)
+    actual = retrieval.ExpandDependencyTree(several, timeout=300)
+    expected = retrieval.ExpandDependencyTree(whole, timeout=300)
     assert (list(actual.scopes), actual.index) == (ANSWERED, "")
     assert as_of_whole(without_versions(actual)) == as_of_whole(without_versions(expected))
 
@@ -150,7 +150,7 @@ def test_paths_over_the_parts_equal_those_over_the_whole(
     whole = messages.FindPathsRequest(scope=WHOLE, from_ids=in_whole(starts), to_ids=in_whole(ends))
     several.MergeFrom(common)
     whole.MergeFrom(common)
-    actual, expected = retrieval.FindPaths(several, timeout=30), retrieval.FindPaths(whole, timeout=30)
+    actual, expected = retrieval.FindPaths(several, timeout=300), retrieval.FindPaths(whole, timeout=300)
     assert list(actual.scopes) == ANSWERED
     assert as_of_whole(without_versions(actual)) == as_of_whole(without_versions(expected))
 
@@ -190,7 +190,7 @@ def test_texts_of_the_parts_are_packed_as_those_of_the_whole(
     )
     several.MergeFrom(common)
     whole.MergeFrom(common)
-    actual, expected = retrieval.FetchNodeTexts(several, timeout=30), retrieval.FetchNodeTexts(whole, timeout=30)
+    actual, expected = retrieval.FetchNodeTexts(several, timeout=300), retrieval.FetchNodeTexts(whole, timeout=300)
     assert list(actual.scopes) == ANSWERED
     assert as_of_whole(without_versions(actual)) == as_of_whole(without_versions(expected))
 
@@ -215,7 +215,7 @@ def test_names_over_the_parts_mean_what_they_mean_over_the_whole(
     whole = messages.ResolveNodesRequest(scope=WHOLE, names=of_whole)
     several.MergeFrom(common)
     whole.MergeFrom(common)
-    actual, expected = retrieval.ResolveNodes(several, timeout=30), retrieval.ResolveNodes(whole, timeout=30)
+    actual, expected = retrieval.ResolveNodes(several, timeout=300), retrieval.ResolveNodes(whole, timeout=300)
     assert list(actual.scopes) == ANSWERED
     for name in actual.names:
         for bearer in (*name.nodes, *name.similar):
@@ -233,13 +233,13 @@ def test_a_hidden_index_that_a_pattern_matches_changes_no_walk_and_no_text(retri
             messages.ExpandDependencyTreeRequest(
                 scopes=scopes, seed_ids=seeds, max_depth=2, max_nodes=9, edge_allowlist=["*"]
             ),
-            timeout=30,
+            timeout=300,
         )
         for scopes in (pattern, named)
     ]
     texts = [
         retrieval.FetchNodeTexts(
-            messages.FetchNodeTextsRequest(scopes=scopes, seed_ids=seeds, budget_tokens=100), timeout=30
+            messages.FetchNodeTextsRequest(scopes=scopes, seed_ids=seeds, budget_tokens=100), timeout=300
         )
         for scopes in (pattern, named)
     ]
@@ -257,8 +257,8 @@ def test_of_more_seeds_than_nodes_may_be_returned_all_are_counted(retrieval: Ret
     ample.CopyFrom(request)
     ample.max_nodes = 2_000
     cut, whole = (
-        retrieval.ExpandDependencyTree(request, timeout=30),
-        retrieval.ExpandDependencyTree(ample, timeout=30),
+        retrieval.ExpandDependencyTree(request, timeout=300),
+        retrieval.ExpandDependencyTree(ample, timeout=300),
     )
     assert len(cut.seed_ids) == 2
     assert cut.debug.seed_count == whole.debug.seed_count == len(whole.seed_ids) > 2

@@ -317,7 +317,7 @@ def test_every_broken_rule_is_told_beside_an_unknown_value(
 ) -> None:
     """And no rule that only would be broken if the unknown value were another one."""
     with pytest.raises(grpc.RpcError) as raised:
-        getattr(retrieval, method)(request_, timeout=30)
+        getattr(retrieval, method)(request_, timeout=300)
     assert isinstance(raised.value, grpc.Call)
     status = rpc_status.from_call(raised.value)
     assert status is not None

@@ -54,10 +54,10 @@ def upkeep(server: Server, *arguments: str) -> Result:
 
 def test_evidence_is_the_same_from_both_clients(server: Server) -> None:
     async def evidence() -> object:
-        async with AsyncGroundwireClient(server.address, timeout=60) as client:
+        async with AsyncGroundwireClient(server.address, timeout=300) as client:
             return await client.evidence(SCOPE, "invoice total")
 
-    with GroundwireClient(server.address, timeout=60) as client:
+    with GroundwireClient(server.address, timeout=300) as client:
         evidence_of_client = client.evidence(SCOPE, "invoice total")
         narrowed = client.evidence(SCOPE, "invoice total", filter={"language": "csharp", "is_test": False})
         small = client.evidence(SCOPE, "invoice total", 200)
@@ -74,12 +74,12 @@ def test_evidence_is_the_same_from_both_clients(server: Server) -> None:
 
 
 def test_evidence_of_a_scope_that_is_not_there(server: Server) -> None:
-    with GroundwireClient(server.address, timeout=60) as client, pytest.raises(NotFoundError):
+    with GroundwireClient(server.address, timeout=300) as client, pytest.raises(NotFoundError):
         client.evidence(IndexScope(repository="shop", branch="absent"), "invoice")
 
 
 def test_the_names_of_an_index_are_those_that_the_caller_sees(server: Server) -> None:
-    with GroundwireClient(server.address, timeout=60) as client:
+    with GroundwireClient(server.address, timeout=300) as client:
         public = client.get_index(MAIN)
         finance = client.get_index(MAIN, access=AccessContext(acl_tags_any=["finance"]))
     assert list(public.kinds) == ["cs", "sql"]
@@ -90,7 +90,7 @@ def test_the_names_of_an_index_are_those_that_the_caller_sees(server: Server) ->
 
 
 def test_a_kind_and_its_language_mean_the_same_in_a_filter(server: Server) -> None:
-    with GroundwireClient(server.address, timeout=60) as client:
+    with GroundwireClient(server.address, timeout=300) as client:
         ids_by_filter = [
             [match.id for match in client.query(SCOPE, "invoice", filter=narrowing).matches]
             for narrowing in ({"kind": "cs"}, {"kind": "csharp"}, {"language": "csharp"}, {"language": "cs"})
@@ -101,7 +101,7 @@ def test_a_kind_and_its_language_mean_the_same_in_a_filter(server: Server) -> No
 
 def test_a_path_that_leads_nowhere_is_told(server: Server) -> None:
     warning = "no active node has a path that begins with 'srx/'; did you mean 'src/'? There are: db/, src/"
-    with GroundwireClient(server.address, timeout=60) as client:
+    with GroundwireClient(server.address, timeout=300) as client:
         with pytest.warns(UnknownValueWarning) as warned:
             client.query(MAIN, "invoice", retrievers=[Retriever.RETRIEVER_BM25_CODE], filter={"path_prefix": "srx/"})
         assert [str(warned_of.message) for warned_of in warned] == [warning]
@@ -116,7 +116,7 @@ def test_python_warns_of_unknown_values_where_nothing_is_found(server: Server) -
         lambda client: client.expand(MAIN, ["shop::main::cs::Invoice.Create"], filter=C_SHARP),
         lambda client: client.find_paths(MAIN, [PAIR[0]], [PAIR[1]], filter=C_SHARP),
     ]
-    with GroundwireClient(server.address, timeout=60) as client:
+    with GroundwireClient(server.address, timeout=300) as client:
         for call in calls:
             with pytest.warns(UnknownValueWarning) as warned:
                 call(client)
@@ -125,7 +125,7 @@ def test_python_warns_of_unknown_values_where_nothing_is_found(server: Server) -
             client.expand(MAIN, [PAIR[0]], edge_allowlist=["Call"])
 
     async def searched() -> None:
-        async with AsyncGroundwireClient(server.address, timeout=60) as asynchronous:
+        async with AsyncGroundwireClient(server.address, timeout=300) as asynchronous:
             await asynchronous.search(MAIN, "invoice", search_type=SearchType.SEARCH_TYPE_BM25, filter=C_SHARP)
 
     with pytest.warns(UnknownValueWarning, match="did you mean 'csharp'"):
@@ -133,10 +133,10 @@ def test_python_warns_of_unknown_values_where_nothing_is_found(server: Server) -
 
 
 def test_nothing_is_asked_of_values_where_something_is_found(server: Server) -> None:
-    with GroundwireClient(server.address, timeout=60) as client, warnings.catch_warnings(action="error"):
+    with GroundwireClient(server.address, timeout=300) as client, warnings.catch_warnings(action="error"):
         client.search(MAIN, "invoice", search_type=SearchType.SEARCH_TYPE_BM25, filter={"kind": ["cs", "csharp"]})
     with (
-        GroundwireClient(server.address, timeout=60, check_values=False) as client,
+        GroundwireClient(server.address, timeout=300, check_values=False) as client,
         warnings.catch_warnings(action="error"),
     ):
         client.search(MAIN, "invoice", search_type=SearchType.SEARCH_TYPE_BM25, filter=C_SHARP)

@@ -48,7 +48,7 @@ class Caller:
                 scope=SCOPE, access=self.access, filter=self.filter, search_type=search_type, query="refund", top_k=50,
                 query_vector=() if search_type == retrieval_pb2.SEARCH_TYPE_BM25 else BILLING, explain=True,
             ),
-            timeout=30,
+            timeout=300,
         )  # fmt: skip
         assert response.debug.visible_count == len(response.hits)
         return names(hit.id for hit in response.hits)
@@ -58,47 +58,47 @@ class Caller:
             scope=SCOPE, access=self.access, filter=self.filter, seed_ids=[PREFIX + seed for seed in seeds] or EVERY_ID,
             max_depth=depth, max_nodes=50, edge_allowlist=["*"], direction=retrieval_pb2.EDGE_DIRECTION_BOTH,
         )  # fmt: skip
-        return self._retrieval.ExpandDependencyTree(request, timeout=30)
+        return self._retrieval.ExpandDependencyTree(request, timeout=300)
 
     def paths(self, from_ids: list[str], to_ids: list[str]) -> retrieval_pb2.FindPathsResponse:
         request = retrieval_pb2.FindPathsRequest(
             scope=SCOPE, access=self.access, filter=self.filter, from_ids=from_ids, to_ids=to_ids, max_hops=5,
             max_paths=50, max_nodes=50, edge_allowlist=["*"],
         )  # fmt: skip
-        return self._retrieval.FindPaths(request, timeout=30)
+        return self._retrieval.FindPaths(request, timeout=300)
 
     def resolved(self) -> retrieval_pb2.ResolveNodesResponse:
         request = retrieval_pb2.ResolveNodesRequest(
             scope=SCOPE, access=self.access, filter=self.filter, names=EVERY_ID, max_nodes=50
         )
-        return self._retrieval.ResolveNodes(request, timeout=30)
+        return self._retrieval.ResolveNodes(request, timeout=300)
 
     def lines(self) -> retrieval_pb2.SearchTextResponse:
         request = retrieval_pb2.SearchTextRequest(
             scope=SCOPE, access=self.access, filter=self.filter, pattern="refund", max_matches=50
         )
-        return self._retrieval.SearchText(request, timeout=30)
+        return self._retrieval.SearchText(request, timeout=300)
 
     def fetched(self) -> retrieval_pb2.FetchNodeTextsResponse:
         request = retrieval_pb2.FetchNodeTextsRequest(
             scope=SCOPE, access=self.access, filter=self.filter, seed_ids=EVERY_ID[:3], budget_tokens=9_999,
             nodes=[retrieval_pb2.ReachedNode(id=id_, depth=1, parent_id=EVERY_ID[0]) for id_ in EVERY_ID[3:]],
         )  # fmt: skip
-        return self._retrieval.FetchNodeTexts(request, timeout=30)
+        return self._retrieval.FetchNodeTexts(request, timeout=300)
 
     def answered(self, query: str = "refund") -> query_pb2.QueryResponse:
         request = query_pb2.QueryRequest(
             scope=SCOPE, access=self.access, filter=self.filter, query=query, query_vector=BILLING, hybrid=EVERYTHING,
             include_parents=True, include_neighbors=True, expand_graph=True, now=timestamp(NOW),
         )  # fmt: skip
-        return query_pb2_grpc.QueryServiceStub(self.channel).Query(request, timeout=30)
+        return query_pb2_grpc.QueryServiceStub(self.channel).Query(request, timeout=300)
 
     def gathered(self) -> evidence_pb2.GatherEvidenceResponse:
         request = evidence_pb2.GatherEvidenceRequest(
             scope=SCOPE, access=self.access, filter=self.filter, question="refund", query_vector=BILLING,
             budget_tokens=4_000, now=timestamp(NOW), shown_ids=EVERY_ID[:1],
         )  # fmt: skip
-        return query_pb2_grpc.QueryServiceStub(self.channel).GatherEvidence(request, timeout=30)
+        return query_pb2_grpc.QueryServiceStub(self.channel).GatherEvidence(request, timeout=300)
 
 
 def names(ids: Iterator[str]) -> list[str]:
@@ -199,7 +199,7 @@ def test_neighbours_are_of_the_same_collection(everyone: Caller, red: Caller) ->
             retrievers=[retrieval_pb2.RETRIEVER_BM25_CODE], top_k=1, hybrid=query_pb2.HybridParameters(),
             include_neighbors=True,
         )  # fmt: skip
-        response = query_pb2_grpc.QueryServiceStub(caller.channel).Query(request, timeout=30)
+        response = query_pb2_grpc.QueryServiceStub(caller.channel).Query(request, timeout=300)
         (match, *neighbors) = response.matches
         assert match.id == f"{PREFIX}red/first"
         return names(neighbor.id for neighbor in neighbors)

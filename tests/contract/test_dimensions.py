@@ -30,7 +30,7 @@ def client(new_storage: NewStorage, tmp_path_factory: pytest.TempPathFactory) ->
         ]
         source = write_jsonl(folder / f"{dimension}.jsonl", nodes)
         storage.run_ok("index", source, "-r", f"of-{dimension}", "-b", "main", "--embedder", "none")
-    with storage.server("--embedder", "none") as server, GroundwireClient(server.address, timeout=60) as connected:
+    with storage.server("--embedder", "none") as server, GroundwireClient(server.address, timeout=300) as connected:
         yield connected
 
 

@@ -94,7 +94,7 @@ def walk(channel: grpc.Channel, access: AccessContext, seed: str = SEED) -> retr
     request = retrieval_pb2.ExpandDependencyTreeRequest(
         scopes=SCOPES, access=access, seed_ids=[seed], max_depth=2, max_nodes=50, edge_allowlist=["*"]
     )
-    return retrieval_pb2_grpc.RetrievalServiceStub(channel).ExpandDependencyTree(request, timeout=60)
+    return retrieval_pb2_grpc.RetrievalServiceStub(channel).ExpandDependencyTree(request, timeout=300)
 
 
 def paths(channel: grpc.Channel, access: AccessContext) -> retrieval_pb2.FindPathsResponse:
@@ -108,21 +108,21 @@ def paths(channel: grpc.Channel, access: AccessContext) -> retrieval_pb2.FindPat
         max_nodes=50,
         edge_allowlist=["*"],
     )
-    return retrieval_pb2_grpc.RetrievalServiceStub(channel).FindPaths(request, timeout=60)
+    return retrieval_pb2_grpc.RetrievalServiceStub(channel).FindPaths(request, timeout=300)
 
 
 def evidence(channel: grpc.Channel, access: AccessContext) -> evidence_pb2.GatherEvidenceResponse:
     request = evidence_pb2.GatherEvidenceRequest(
         scopes=SCOPES, access=access, question="showAvailability", budget_tokens=2_000
     )
-    return query_pb2_grpc.QueryServiceStub(channel).GatherEvidence(request, timeout=60)
+    return query_pb2_grpc.QueryServiceStub(channel).GatherEvidence(request, timeout=300)
 
 
 def query(channel: grpc.Channel, access: AccessContext) -> query_pb2.QueryResponse:
     request = query_pb2.QueryRequest(
         scopes=SCOPES, access=access, query="how many are left in stock", now=timestamp(NOW)
     )
-    return query_pb2_grpc.QueryServiceStub(channel).Query(request, timeout=60)
+    return query_pb2_grpc.QueryServiceStub(channel).Query(request, timeout=300)
 
 
 def test_a_walk_leads_to_the_handler_of_another_repository_and_on(both: grpc.Channel) -> None:

@@ -44,7 +44,7 @@ def queries(channel: grpc.Channel) -> query_pb2_grpc.QueryServiceStub:
 
 
 def gather(queries: query_pb2_grpc.QueryServiceStub, **fields: object) -> evidence_pb2.GatherEvidenceResponse:
-    return queries.GatherEvidence(request(**fields), timeout=30)
+    return queries.GatherEvidence(request(**fields), timeout=300)
 
 
 def test_what_matches_is_shown_with_its_lines_and_what_it_leads_to(queries: query_pb2_grpc.QueryServiceStub) -> None:

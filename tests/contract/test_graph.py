@@ -22,7 +22,7 @@ def _expand(stub: Retrieval, *seeds: str, depth: int = 2, **fields: object) -> m
     for name in fields:
         request.ClearField(name)
     request.MergeFrom(messages.ExpandDependencyTreeRequest(**fields))
-    return stub.ExpandDependencyTree(request, timeout=30)
+    return stub.ExpandDependencyTree(request, timeout=300)
 
 
 def test_expansion_walks_breadth_first_and_not_through_hidden_nodes(retrieval: Retrieval) -> None:
@@ -108,7 +108,7 @@ def _paths(stub: Retrieval, from_id: str, to_id: str, **fields: object) -> messa
     for name in fields:
         request.ClearField(name)
     request.MergeFrom(messages.FindPathsRequest(**fields))
-    return stub.FindPaths(request, timeout=30)
+    return stub.FindPaths(request, timeout=300)
 
 
 def test_paths_tell_each_hop_and_lead_through_no_hidden_node(retrieval: Retrieval) -> None:

@@ -84,7 +84,7 @@ def server(storage: Storage) -> Iterator[Server]:
 
 @pytest.fixture(scope="module")
 def client(server: Server) -> Iterator[GroundwireClient]:
-    with GroundwireClient(server.address, timeout=60) as client:
+    with GroundwireClient(server.address, timeout=300) as client:
         yield client
 
 
@@ -205,7 +205,7 @@ def of_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GroundwireCl
     for repository, template in (("web", GITHUB), ("bare", "none")):
         names = ("--repository", repository, "--branch", "main", "--version", "v1", "--link-template", template)
         storage.run_ok("index", source, *names, "--embedder", "none")
-    with storage.server("--embedder", "none") as server, GroundwireClient(server.address, timeout=60) as client:
+    with storage.server("--embedder", "none") as server, GroundwireClient(server.address, timeout=300) as client:
         yield client
 
 
@@ -246,7 +246,7 @@ def test_the_path_of_a_source_tree_is_that_of_the_repository(tmp_path: Path) -> 
     storage = Storage(tmp_path / "data")
     names = ("--repository", "web", "--branch", "main", "--embedder", "none")
     storage.run_ok("index", tmp_path / "shop", *names, "--link-template", GITHUB)
-    with storage.server("--embedder", "none") as server, GroundwireClient(server.address, timeout=60) as client:
+    with storage.server("--embedder", "none") as server, GroundwireClient(server.address, timeout=300) as client:
         (name,) = client.resolve_nodes(WEB, ["rate"]).names
     assert [each.location.url for each in name.nodes] == [
         "https://git.example/web/blob/main/src/my%20app/tax%20%231.py#L1-L2"

@@ -73,7 +73,7 @@ def request(**fields: object) -> messages.ResolveNodesRequest:
 
 
 def _resolved(stub: Retrieval, *names: str, **fields: object) -> messages.ResolveNodesResponse:
-    return stub.ResolveNodes(request(**{"names": names, **fields}), timeout=30)
+    return stub.ResolveNodes(request(**{"names": names, **fields}), timeout=300)
 
 
 def _found(stub: Retrieval, name: str, **fields: object) -> messages.ResolvedName:
@@ -275,10 +275,10 @@ def test_commands_list_candidates_and_similar_names(server: Server) -> None:
 
 def test_clients_take_names_and_stay_at_one_version(server: Server) -> None:
     async def expanded() -> object:
-        async with AsyncGroundwireClient(server.address, timeout=60) as client:
+        async with AsyncGroundwireClient(server.address, timeout=300) as client:
             return await client.expand(SCOPE, ["TodoItem"])
 
-    with GroundwireClient(server.address, timeout=60) as client:
+    with GroundwireClient(server.address, timeout=300) as client:
         (resolution,) = client.resolve(SCOPE, ["src/views/todo.cs:2"])
         walked = client.expand(SCOPE, ["TodoItem"])
         response = client.find_paths(SCOPE, ["Shop.TodoItem"], ["orders table"])
@@ -286,7 +286,7 @@ def test_clients_take_names_and_stay_at_one_version(server: Server) -> None:
         with pytest.raises(NameResolutionError) as ambiguous:
             client.fetch(SCOPE, ["Order"], filter={"kind": "cs"})
         (narrowed,) = client.fetch(SCOPE, ["Order"], filter={"path_prefix": "src/views/"}).texts
-    with GroundwireClient(server.address, timeout=60) as client:
+    with GroundwireClient(server.address, timeout=300) as client:
         both = [IndexScope(repository=name, branch="main") for name in ("names", "more")]
         of_both = client.expand(both, ["TodoItem", "more::main::cs::Invoice"])
         with pytest.raises(NameResolutionError, match="names no node"):

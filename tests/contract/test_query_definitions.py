@@ -98,7 +98,7 @@ def test_evidence_with_history_shows_the_older_definitions_after_the_current_one
     request = evidence_pb2.GatherEvidenceRequest(
         scope=REDEFINED, question=QUESTION, budget_tokens=2_000, history=True, now=timestamp("2025-06-01T00:00:00Z")
     )
-    response = platform.stub.GatherEvidence(request, timeout=30)
+    response = platform.stub.GatherEvidence(request, timeout=300)
     numbers = {passage.id.rpartition("::")[2]: passage.number for passage in response.passages}
     definitions = sorted(DEFINITIONS & numbers.keys(), key=numbers.__getitem__)
     assert definitions == ["current", "first", "second"]
@@ -115,7 +115,7 @@ def test_evidence_shows_the_current_definition_and_counts_the_older_ones(platfor
     request = evidence_pb2.GatherEvidenceRequest(
         scope=REDEFINED, question=QUESTION, budget_tokens=2_000, explain=True, now=timestamp("2025-06-01T00:00:00Z")
     )
-    response = platform.stub.GatherEvidence(request, timeout=30)
+    response = platform.stub.GatherEvidence(request, timeout=300)
     (passage,) = (candidate for candidate in response.passages if candidate.id.rpartition("::")[2] in DEFINITIONS)
     assert (passage.id.rpartition("::")[2], passage.copies) == ("current", 2)
     assert "the current definition (matches of older ones: 2)" in passage.explanation

@@ -142,7 +142,7 @@ def passages(platform: Platform, question: str, budget_tokens: int) -> dict[str,
         retrievers=[CODE_WORDS],
         filter=NodeFilter(path_prefixes=["docs/", "web/", "LICENSE", "AGENTS.md", "src/another.cs", "src/called.cs"]),
     )
-    response = platform.stub.GatherEvidence(request, timeout=30)
+    response = platform.stub.GatherEvidence(request, timeout=300)
     return {passage.id.split("::", 3)[-1]: passage.explanation for passage in response.passages}
 
 

@@ -124,7 +124,7 @@ def test_a_query_over_the_parts_equals_one_over_the_whole(
     several, whole = query_pb2.QueryRequest(scopes=ALL_PARTS), query_pb2.QueryRequest(scope=WHOLE)
     for message in (several, whole):
         message.MergeFrom(request)
-    actual, expected = queries.Query(several, timeout=30), queries.Query(whole, timeout=30)
+    actual, expected = queries.Query(several, timeout=300), queries.Query(whole, timeout=300)
     assert [match.scope.repository for match in actual.matches] == [match.id.split(":")[0] for match in actual.matches]
     assert as_of_whole(stripped(actual)) == as_of_whole(stripped(expected))
 
@@ -160,7 +160,7 @@ def test_a_search_of_the_parts_equals_one_of_the_whole(
     several, whole = retrieval_pb2.SearchNodesRequest(scopes=ALL_PARTS), retrieval_pb2.SearchNodesRequest(scope=WHOLE)
     for message in (several, whole):
         message.MergeFrom(request)
-    actual, expected = searches.SearchNodes(several, timeout=30), searches.SearchNodes(whole, timeout=30)
+    actual, expected = searches.SearchNodes(several, timeout=300), searches.SearchNodes(whole, timeout=300)
     assert list(actual.scopes) == [IndexScope(repository=name, branch="main", active_index="v1") for name in PARTS]
     for response in (actual, expected):
         response.ClearField("scopes")
@@ -200,7 +200,7 @@ def test_evidence_of_the_parts_equals_that_of_the_whole(
                 graph_share=graph_share, access=AccessContext(acl_tags_any=tags), now=timestamp(NOW), explain=True,
                 lifecycle=lifecycle if AUDITOR in tags else None,
             ),
-            timeout=30,
+            timeout=300,
         )  # fmt: skip
 
     actual, expected = gathered(ALL_PARTS, "team-a"), gathered([WHOLE], "whole")
@@ -225,7 +225,7 @@ def ask(queries: query_pb2_grpc.QueryServiceStub, *names: str, tags: Sequence[st
     request = query_pb2.QueryRequest(
         scopes=scopes, query="invoice", query_vector=[1.0, 0.0, 0.0, 0.0], access=AccessContext(acl_tags_any=tags)
     )
-    return [scope_.repository for scope_ in queries.Query(with_fields(request, fields), timeout=30).scopes]
+    return [scope_.repository for scope_ in queries.Query(with_fields(request, fields), timeout=300).scopes]
 
 
 def test_patterns_mean_what_the_caller_may_see(queries: query_pb2_grpc.QueryServiceStub) -> None:
@@ -239,7 +239,7 @@ def test_a_pinned_version_is_kept_beside_a_pattern(queries: query_pb2_grpc.Query
     pinned = IndexScope(repository="team-b", branch="main", active_index="v1")
     request = query_pb2.QueryRequest(scopes=[pinned, IndexScope(repository="team-*", branch="*")], query="tax")
     request.query_vector.extend([1.0, 0.0, 0.0, 0.0])
-    response = queries.Query(request, timeout=30)
+    response = queries.Query(request, timeout=300)
     assert list(response.scopes) == [IndexScope(repository=name, branch="main", active_index="v1") for name in PARTS]
     assert {match.scope.active_index for match in response.matches} == {"v1"}
     again = query_pb2.QueryRequest()
@@ -247,7 +247,7 @@ def test_a_pinned_version_is_kept_beside_a_pattern(queries: query_pb2_grpc.Query
     again.now.CopyFrom(response.meta.now)
     del again.scopes[:]
     again.scopes.extend(response.scopes)
-    assert str(stripped(queries.Query(again, timeout=30))) == str(stripped(response))
+    assert str(stripped(queries.Query(again, timeout=300))) == str(stripped(response))
 
 
 def test_a_hidden_index_changes_nothing(queries: query_pb2_grpc.QueryServiceStub) -> None:
@@ -255,7 +255,7 @@ def test_a_hidden_index_changes_nothing(queries: query_pb2_grpc.QueryServiceStub
     by_name, by_pattern = query_pb2.QueryRequest(scopes=ALL_PARTS), query_pb2.QueryRequest(scopes=[scope("team-*")])
     for message in (by_name, by_pattern):
         message.MergeFrom(request)
-    assert timeless(queries.Query(by_pattern, timeout=30)) == timeless(queries.Query(by_name, timeout=30))
+    assert timeless(queries.Query(by_pattern, timeout=300)) == timeless(queries.Query(by_name, timeout=300))
 
 
 def scope(repository: str, **fields: str) -> IndexScope:
@@ -312,7 +312,7 @@ def test_a_hidden_index_is_refused_as_an_absent_one_is(queries: query_pb2_grpc.Q
 
     def refusal(name: str) -> tuple[object, bytes]:
         with pytest.raises(grpc.RpcError) as raised:
-            queries.Query(asking(scope("team-a"), scope(name)), timeout=30)
+            queries.Query(asking(scope("team-a"), scope(name)), timeout=300)
         assert isinstance(raised.value, grpc.Call)
         details = dict(raised.value.trailing_metadata() or ())["grpc-status-details-bin"]
         assert isinstance(details, bytes)
@@ -334,7 +334,7 @@ def test_of_several_an_index_without_vectors_is_searched_by_words(
 ) -> None:
     """Nothing but its dense list is missing, and the response says so."""
     request = asking(scope("team-a"), scope("plain"), retrievers=retrievers or None, top_k=100, now=timestamp(NOW))
-    answer = queries.Query(request, timeout=30)
+    answer = queries.Query(request, timeout=300)
     assert left_out(answer) == [("plain", "DENSE")]
     assert answer.left_out[0].scope.active_index == "v1"
     assert {match.scope.repository for match in answer.matches} == {"plain", "team-a"}
@@ -342,7 +342,7 @@ def test_of_several_an_index_without_vectors_is_searched_by_words(
         assert match.scores.HasField("dense") is (match.scope.repository == "team-a")
         assert match.scores.bm25_code > 0 or match.scope.repository == "team-a"
     diverse = with_fields(request, {"hybrid": query_pb2.HybridParameters(diversify_strength=0.5)})
-    assert len(queries.Query(diverse, timeout=30).matches) == len(answer.matches)
+    assert len(queries.Query(diverse, timeout=300).matches) == len(answer.matches)
 
 
 def test_of_several_each_search_type_finds_what_the_others_hold(
@@ -356,7 +356,7 @@ def test_of_several_each_search_type_finds_what_the_others_hold(
             scopes=[scope(name) for name in names], query="invoice", query_vector=vector, search_type=search_type,
             top_k=100, explain=True,
         )  # fmt: skip
-        return searches.SearchNodes(request, timeout=30)
+        return searches.SearchNodes(request, timeout=300)
 
     semantic = retrieval_pb2.SEARCH_TYPE_SEMANTIC
     both, alone = searched("plain", "team-a", search_type=semantic), searched("team-a", search_type=semantic)
@@ -376,9 +376,11 @@ def test_of_one_index_what_is_not_asked_for_by_name_is_left_out(
     searches: retrieval_pb2_grpc.RetrievalServiceStub, queries: query_pb2_grpc.QueryServiceStub
 ) -> None:
     plain = scope("plain")
-    by_words = searches.SearchNodes(retrieval_pb2.SearchNodesRequest(scope=plain, query="invoice", top_k=5), timeout=30)
+    by_words = searches.SearchNodes(
+        retrieval_pb2.SearchNodesRequest(scope=plain, query="invoice", top_k=5), timeout=300
+    )
     assert (by_words.search_type, left_out(by_words)) == (retrieval_pb2.SEARCH_TYPE_BM25, [("plain", "DENSE")])
-    assert left_out(queries.Query(query_pb2.QueryRequest(scope=plain, query="invoice"), timeout=30)) == [
+    assert left_out(queries.Query(query_pb2.QueryRequest(scope=plain, query="invoice"), timeout=300)) == [
         ("plain", "DENSE")
     ]
     for search_type in (retrieval_pb2.SEARCH_TYPE_SEMANTIC, retrieval_pb2.SEARCH_TYPE_HYBRID):
@@ -393,11 +395,11 @@ def test_of_one_index_what_is_not_asked_for_by_name_is_left_out(
 def test_words_are_searched_where_vectors_cannot_be_compared(queries: query_pb2_grpc.QueryServiceStub) -> None:
     words = [retrieval_pb2.RETRIEVER_BM25_CODE, retrieval_pb2.RETRIEVER_BM25_PROSE]
     request = asking(scope("team-a"), scope("plain"), scope("wide"), query_vector=None, retrievers=words)
-    assert len(queries.Query(request, timeout=30).scopes) == 3
+    assert len(queries.Query(request, timeout=300).scopes) == 3
 
 
 def test_the_client_and_the_command_ask_several(server: Server) -> None:
-    with GroundwireClient(server.address) as client:
+    with GroundwireClient(server.address, timeout=300) as client:
         words = [Retriever.RETRIEVER_BM25_CODE]
         response = client.query([scope("team-*"), scope("plain")], "invoice", retrievers=words)
         assert [index.repository for index in response.scopes] == ["plain", *PARTS]

@@ -91,7 +91,7 @@ def request(pattern: str = "tax", **fields: object) -> retrieval_pb2.SearchTextR
 def search(
     lines: retrieval_pb2_grpc.RetrievalServiceStub, pattern: str, **fields: object
 ) -> retrieval_pb2.SearchTextResponse:
-    return lines.SearchText(request(pattern, **fields), timeout=30)
+    return lines.SearchText(request(pattern, **fields), timeout=300)
 
 
 def places(response: retrieval_pb2.SearchTextResponse) -> list[Expected]:

@@ -118,7 +118,7 @@ def test_only_those_who_may_ask_for_deleted_nodes(
 
 def test_a_search_finds_them_with_the_others_or_alone(retrieval: retrieval_pb2_grpc.RetrievalServiceStub) -> None:
     def ids_with(lifecycle: Asked) -> set[str]:
-        return {hit.id for hit in retrieval.SearchNodes(searching(lifecycle, AUDITOR), timeout=30).hits}
+        return {hit.id for hit in retrieval.SearchNodes(searching(lifecycle, AUDITOR), timeout=300).hits}
 
     active, deleted = ids_with(LIFECYCLE_ACTIVE), ids_with(LIFECYCLE_DELETED)
     assert deleted == {LEGACY, WITHDRAWN}
@@ -129,8 +129,8 @@ def test_a_search_finds_them_with_the_others_or_alone(retrieval: retrieval_pb2_g
 
 def test_walks_and_paths_lead_through_them(retrieval: retrieval_pb2_grpc.RetrievalServiceStub) -> None:
     def reached(lifecycle: Asked) -> tuple[list[str], int]:
-        nodes = retrieval.ExpandDependencyTree(expanding(lifecycle, AUDITOR), timeout=30).nodes
-        return [node.id for node in nodes], len(retrieval.FindPaths(pathfinding(lifecycle, AUDITOR), timeout=30).paths)
+        nodes = retrieval.ExpandDependencyTree(expanding(lifecycle, AUDITOR), timeout=300).nodes
+        return [node.id for node in nodes], len(retrieval.FindPaths(pathfinding(lifecycle, AUDITOR), timeout=300).paths)
 
     assert reached(LIFECYCLE_ACTIVE) == ([CHARGE], 0)
     assert reached(LIFECYCLE_ALL) == ([LEGACY, CHARGE], 1)
@@ -142,7 +142,7 @@ def test_texts_are_returned_as_far_as_the_caller_may_see_them(
 ) -> None:
     def fetched(lifecycle: Asked, *tags: str) -> list[str]:
         access = AccessContext(acl_tags_any=[AUDITOR_TAG, *tags])
-        return [text.id for text in retrieval.FetchNodeTexts(fetching(lifecycle, access), timeout=30).texts]
+        return [text.id for text in retrieval.FetchNodeTexts(fetching(lifecycle, access), timeout=300).texts]
 
     assert fetched(LIFECYCLE_ACTIVE) == [CHARGE]
     assert fetched(LIFECYCLE_ALL) == [LEGACY, CHARGE]
@@ -152,9 +152,9 @@ def test_texts_are_returned_as_far_as_the_caller_may_see_them(
 
 def test_what_a_query_announces_as_omitted_can_be_fetched(channel: grpc.Channel) -> None:
     retrieval, queries = retrieval_pb2_grpc.RetrievalServiceStub(channel), query_pb2_grpc.QueryServiceStub(channel)
-    answer = queries.Query(asking(LIFECYCLE_DELETED, AUDITOR), timeout=30)
+    answer = queries.Query(asking(LIFECYCLE_DELETED, AUDITOR), timeout=300)
     omitted = [match.id for match in answer.matches if match.text_omitted]
     assert WITHDRAWN in omitted
     request = fetching(LIFECYCLE_DELETED, AUDITOR)
     request.seed_ids[:] = omitted
-    assert [text.id for text in retrieval.FetchNodeTexts(request, timeout=30).texts] == omitted
+    assert [text.id for text in retrieval.FetchNodeTexts(request, timeout=300).texts] == omitted

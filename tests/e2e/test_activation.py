@@ -62,7 +62,7 @@ def channels(server: Server) -> Iterator[list[grpc.Channel]]:
 
 def answering(channel: grpc.Channel) -> str:
     """The version that answers a call which pins none."""
-    response = retrieval_pb2_grpc.RetrievalServiceStub(channel).SearchNodes(search(), timeout=30)
+    response = retrieval_pb2_grpc.RetrievalServiceStub(channel).SearchNodes(search(), timeout=300)
     assert len(response.hits) == NODES[response.index]
     return response.index
 
@@ -81,7 +81,7 @@ def test_every_worker_follows_an_activation(storage: Storage, channels: list[grp
     storage.run_ok("activate", "v1", *WHERE)
     check_followed(channels, "v2", "v1")
     indexes = index_pb2_grpc.IndexServiceStub(channels[0])
-    activated = indexes.ActivateIndex(index_pb2.ActivateIndexRequest(scope=scope("v2")), timeout=30)
+    activated = indexes.ActivateIndex(index_pb2.ActivateIndexRequest(scope=scope("v2")), timeout=300)
     assert activated.previous_version == "v1"
     assert answering(channels[0]) == "v2", "who has activated sees it at once"
     check_followed(channels, "v1", "v2")
@@ -89,10 +89,10 @@ def test_every_worker_follows_an_activation(storage: Storage, channels: list[grp
 
 def test_a_pin_answers_as_the_version_does_when_it_is_active(storage: Storage, channels: list[grpc.Channel]) -> None:
     stubs = [retrieval_pb2_grpc.RetrievalServiceStub(channel) for channel in channels]
-    pinned = {stub.SearchNodes(search("v1"), timeout=30).SerializeToString() for stub in stubs}
+    pinned = {stub.SearchNodes(search("v1"), timeout=300).SerializeToString() for stub in stubs}
     storage.run_ok("activate", "v1", *WHERE)
     check_followed(channels, "v2", "v1")
-    assert {stub.SearchNodes(search(), timeout=30).SerializeToString() for stub in stubs} == pinned
+    assert {stub.SearchNodes(search(), timeout=300).SerializeToString() for stub in stubs} == pinned
     storage.run_ok("activate", "v2", *WHERE)
     check_followed(channels, "v1", "v2")
 
@@ -101,14 +101,14 @@ def test_a_version_that_is_deleted_is_gone_at_every_worker_for_good(
     storage: Storage, channels: list[grpc.Channel]
 ) -> None:
     stubs = [retrieval_pb2_grpc.RetrievalServiceStub(channel) for channel in channels]
-    assert {len(stub.SearchNodes(search("v3"), timeout=30).hits) for stub in stubs} == {NODES["v3"]}
+    assert {len(stub.SearchNodes(search("v3"), timeout=300).hits) for stub in stubs} == {NODES["v3"]}
     indexes = index_pb2_grpc.IndexServiceStub(channels[0])
     active = index_pb2.DeleteIndexRequest(scope=scope("v2"))
     check_refused(Row("the active one stays", active, FAILED, "INDEX_ACTIVE"), indexes.DeleteIndex)
-    indexes.DeleteIndex(index_pb2.DeleteIndexRequest(scope=scope("v3")), timeout=30)
+    indexes.DeleteIndex(index_pb2.DeleteIndexRequest(scope=scope("v3")), timeout=300)
     end = time.monotonic() + PATIENCE_SECONDS
     for stub in stubs:
-        while stub.SearchNodes.future(search("v3"), timeout=30).code() is grpc.StatusCode.OK:
+        while stub.SearchNodes.future(search("v3"), timeout=300).code() is grpc.StatusCode.OK:
             assert time.monotonic() < end
         check_refused(Row("gone", search("v3"), FAILED, "INDEX_GONE"), stub.SearchNodes)
     source = storage.data.with_name("v1.jsonl")

@@ -61,10 +61,10 @@ def searching(repository: str) -> retrieval_pb2.SearchNodesRequest:
 
 def test_a_pointer_that_cannot_be_used_breaks_no_listing_and_no_pattern(channel: grpc.Channel) -> None:
     indexes, retrieval = index_pb2_grpc.IndexServiceStub(channel), retrieval_pb2_grpc.RetrievalServiceStub(channel)
-    listed = indexes.ListIndexes(index_pb2.ListIndexesRequest(), timeout=30).indexes
+    listed = indexes.ListIndexes(index_pb2.ListIndexesRequest(), timeout=300).indexes
     assert {index.repository for index in listed if index.active} == {"shop"}
     assert {index.repository for index in listed} == {"shop", *POINTERS}
-    assert [scope.repository for scope in retrieval.SearchNodes(searching("*"), timeout=30).scopes] == ["shop"]
+    assert [scope.repository for scope in retrieval.SearchNodes(searching("*"), timeout=300).scopes] == ["shop"]
 
 
 @pytest.mark.parametrize("name", POINTERS)
@@ -74,7 +74,7 @@ def test_a_scope_with_such_a_pointer_has_no_active_version_and_its_versions_are_
     indexes, retrieval = index_pb2_grpc.IndexServiceStub(channel), retrieval_pb2_grpc.RetrievalServiceStub(channel)
     check_refused(Row(name, searching(name), NOT_FOUND, "SCOPE_NOT_FOUND"), retrieval.SearchNodes)
     pinned = IndexScope(repository=name, branch="main", active_index="v1")
-    assert indexes.GetIndex(index_pb2.GetIndexRequest(scope=pinned), timeout=30).index.node_count == len(NODES)
+    assert indexes.GetIndex(index_pb2.GetIndexRequest(scope=pinned), timeout=300).index.node_count == len(NODES)
 
 
 def test_a_change_that_the_folder_does_not_allow_is_told(channel: grpc.Channel) -> None:
@@ -86,4 +86,4 @@ def test_a_change_that_the_folder_does_not_allow_is_told(channel: grpc.Channel) 
         (index_pb2.ActivateIndexRequest(scope=pinned), indexes.ActivateIndex),
     ):
         check_refused(Row("read-only", request, UNAVAILABLE, "BACKEND_UNAVAILABLE"), method)
-    assert indexes.GetIndex(index_pb2.GetIndexRequest(scope=pinned), timeout=30).index.version == "v2"
+    assert indexes.GetIndex(index_pb2.GetIndexRequest(scope=pinned), timeout=300).index.version == "v2"

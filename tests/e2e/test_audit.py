@@ -72,7 +72,7 @@ def searched(channel: grpc.Channel, subject: str, **claims: Any) -> grpc.StatusC
 def ended(method: Any, request: Any, subject: str, **claims: Any) -> grpc.StatusCode:
     """How a call ends that a subject makes; "" brings no token."""
     try:
-        method(request, timeout=30, metadata=bearer(KEY.token(sub=subject, **claims)) if subject else ())
+        method(request, timeout=300, metadata=bearer(KEY.token(sub=subject, **claims)) if subject else ())
     except grpc.RpcError as error:
         return error.code()
     return grpc.StatusCode.OK

@@ -28,7 +28,7 @@ def client(tmp_path_factory: pytest.TempPathFactory, cross_encoder: Path) -> Ite
     run_ok("index", source, "-r", "shop", "-b", "main", "--embedder", "none", "--data", data)
     with (
         Server(data, "--embedder", "none", "--reranker", str(cross_encoder)) as server,
-        GroundwireClient(server.address, timeout=60) as client,
+        GroundwireClient(server.address, timeout=300) as client,
     ):
         yield client
 

@@ -179,7 +179,7 @@ def _answers(server: Server, at_a_time: int) -> list[bytes]:
 
 
 def _answer(channel: grpc.Channel, method: str, request: bytes) -> bytes:
-    answer: bytes = channel.unary_unary(method)(request, timeout=60)
+    answer: bytes = channel.unary_unary(method)(request, timeout=300)
     if method != QUERY:
         return answer
     response = query_pb2.QueryResponse.FromString(answer)
@@ -193,7 +193,7 @@ def _await_answers(server: Server) -> None:
     end = time.monotonic() + RESTART_SECONDS
     with separate_channel(server.address) as channel:
         call: grpc.UnaryUnaryMultiCallable[bytes, bytes] = channel.unary_unary(method)
-        while call.future(request, timeout=60).code() is grpc.StatusCode.UNAVAILABLE:
+        while call.future(request, timeout=300).code() is grpc.StatusCode.UNAVAILABLE:
             assert time.monotonic() < end
             time.sleep(0.1)
 

@@ -63,7 +63,7 @@ def server(source: Path, embedder: str, service: RerankService) -> Iterator[Serv
 @pytest.fixture
 def client(server: Server, service: RerankService) -> Iterator[GroundwireClient]:
     service.answer = embeds
-    with GroundwireClient(server.address, timeout=60) as connected:
+    with GroundwireClient(server.address, timeout=300) as connected:
         yield connected
 
 
@@ -129,7 +129,7 @@ def test_a_model_that_has_changed_is_refused(source: Path, embedder: str, servic
     service.answer = lambda request: embeds(request, salt="another")
     with (
         Server(source.with_name("data"), "--embedder", embedder, environment=TOKEN) as server,
-        GroundwireClient(server.address, timeout=60) as client,
+        GroundwireClient(server.address, timeout=300) as client,
         pytest.raises(FailedPreconditionError) as caught,
     ):
         client.search(SCOPE, "who refunded the order", search_type=MEANING)

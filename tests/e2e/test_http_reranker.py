@@ -65,7 +65,7 @@ def server(data: Path, service: RerankService) -> Iterator[Server]:
 def client(server: Server, service: RerankService) -> Iterator[GroundwireClient]:
     service.answer = by_length
     service.requests.clear()
-    with GroundwireClient(server.address, timeout=60) as connected:
+    with GroundwireClient(server.address, timeout=300) as connected:
         yield connected
 
 

@@ -196,7 +196,9 @@ def names_shown(channel: grpc.Channel, token: str, access: AccessContext | None 
     """The names of the nodes that a search shows to the caller."""
     request = retrieval_pb2.SearchNodesRequest(access=access)
     request.MergeFrom(SEARCH)
-    response = retrieval_pb2_grpc.RetrievalServiceStub(channel).SearchNodes(request, metadata=bearer(token), timeout=30)
+    response = retrieval_pb2_grpc.RetrievalServiceStub(channel).SearchNodes(
+        request, metadata=bearer(token), timeout=300
+    )
     return {hit.id.rpartition("::")[2] for hit in response.hits}
 
 
@@ -212,7 +214,7 @@ def failure(call: grpc.Call) -> tuple[grpc.StatusCode, error_details_pb2.ErrorIn
 def test_whoever_is_not_known_is_refused_and_learns_only_why(server: Server, channel: grpc.Channel, case: str) -> None:
     rules, make = REFUSED[case]
     metadata = make()
-    call = retrieval_pb2_grpc.RetrievalServiceStub(channel).SearchNodes.future(SEARCH, metadata=metadata, timeout=30)
+    call = retrieval_pb2_grpc.RetrievalServiceStub(channel).SearchNodes.future(SEARCH, metadata=metadata, timeout=300)
     code, info, sent = failure(call)
     assert code is grpc.StatusCode.UNAUTHENTICATED
     if metadata:
@@ -252,7 +254,7 @@ def test_tokens_that_keep_the_rules_are_accepted_again_and_again(channel: grpc.C
 
 def test_the_scheme_is_written_as_one_likes(channel: grpc.Channel) -> None:
     metadata = (("authorization", f"bEARER {KEY.token()}"),)
-    assert retrieval_pb2_grpc.RetrievalServiceStub(channel).SearchNodes(SEARCH, metadata=metadata, timeout=30).hits
+    assert retrieval_pb2_grpc.RetrievalServiceStub(channel).SearchNodes(SEARCH, metadata=metadata, timeout=300).hits
 
 
 def test_a_caller_sees_what_its_token_grants_and_requests_only_narrow_that(channel: grpc.Channel) -> None:
@@ -270,12 +272,12 @@ def test_a_scope_that_is_not_granted_is_refused_alike_whether_or_not_it_is_there
     sent: list[str] = []
     for repository in ("secret", "absent"):
         request = retrieval_pb2.SearchNodesRequest(scope=IndexScope(repository=repository, branch="main"))
-        code, info, _ = failure(stub.SearchNodes.future(request, metadata=bearer(KEY.token()), timeout=30))
+        code, info, _ = failure(stub.SearchNodes.future(request, metadata=bearer(KEY.token()), timeout=300))
         assert (code, info.reason) == (grpc.StatusCode.PERMISSION_DENIED, "ERROR_REASON_SCOPE_NOT_GRANTED")
         sent.append(str(info).replace(repository, ""))
     assert sent[0] == sent[1]
     listed = index_pb2_grpc.IndexServiceStub(channel).ListIndexes(
-        index_pb2.ListIndexesRequest(), metadata=bearer(KEY.token()), timeout=30
+        index_pb2.ListIndexesRequest(), metadata=bearer(KEY.token()), timeout=300
     )
     assert [index.repository for index in listed.indexes] == ["shop"]
 
@@ -291,9 +293,9 @@ def test_a_pattern_means_what_is_granted(channel: grpc.Channel) -> None:
         return request
 
     def refusal(*repositories: str) -> tuple[grpc.StatusCode, error_details_pb2.ErrorInfo, str]:
-        return failure(stub.SearchNodes.future(asking(*repositories), metadata=bearer(KEY.token()), timeout=30))
+        return failure(stub.SearchNodes.future(asking(*repositories), metadata=bearer(KEY.token()), timeout=300))
 
-    (only,) = stub.SearchNodes(asking("*"), metadata=bearer(KEY.token()), timeout=30).scopes
+    (only,) = stub.SearchNodes(asking("*"), metadata=bearer(KEY.token()), timeout=300).scopes
     assert only.repository == "shop"
     refused = [refusal("shop", repository) for repository in ("secret", "absent")]
     assert [code for code, _, _ in refused] == [grpc.StatusCode.PERMISSION_DENIED] * 2
@@ -306,8 +308,8 @@ def test_administration_has_a_grant_of_its_own(channel: grpc.Channel) -> None:
     activate = index_pb2_grpc.IndexServiceStub(channel).ActivateIndex
     request = index_pb2.ActivateIndexRequest(scope=IndexScope(repository="shop", branch="main", active_index="v1"))
     indexer, reader = KEY.token(realm={"roles": ["indexers"]}), KEY.token(realm={"roles": ["finance"]})
-    assert activate(request, metadata=bearer(indexer), timeout=30).previous_version == "v1"
-    code, info, _ = failure(activate.future(request, metadata=bearer(reader), timeout=30))
+    assert activate(request, metadata=bearer(indexer), timeout=300).previous_version == "v1"
+    code, info, _ = failure(activate.future(request, metadata=bearer(reader), timeout=300))
     assert (code, info.reason) == (grpc.StatusCode.PERMISSION_DENIED, "ERROR_REASON_ADMINISTRATION_NOT_GRANTED")
 
 
@@ -315,11 +317,11 @@ def test_the_client_and_the_command_line_send_the_token_of_a_file(server: Server
     path = tmp_path / "token"
     path.write_text(KEY.token(tenant="acme") + "\n")
     scope = IndexScope(repository="shop", branch="main")
-    with GroundwireClient(server.address, token=TokenFile(path)) as client:
+    with GroundwireClient(server.address, token=TokenFile(path), timeout=300) as client:
         assert len(client.search(scope, "invoice", search_type=SearchType.SEARCH_TYPE_BM25).hits) == 2
         narrowed = client.search(scope, "invoice", search_type=SearchType.SEARCH_TYPE_BM25, access=AccessContext())
         assert len(narrowed.hits) == 1
-    with GroundwireClient(server.address) as client, pytest.raises(UnauthenticatedError):
+    with GroundwireClient(server.address, timeout=300) as client, pytest.raises(UnauthenticatedError):
         client.search(scope, "invoice", search_type=SearchType.SEARCH_TYPE_BM25)
     arguments = ("search", "invoice", "-r", "shop", "-b", "main", "--type", "bm25", "--json")
     done = run(*arguments, "--server", server.address, environment={"GROUNDWIRE_TOKEN_FILE": str(path)})
@@ -333,7 +335,7 @@ def test_a_token_stays_refused_however_often_it_is_sent_and_accepted_ones_are_no
     stub = retrieval_pb2_grpc.RetrievalServiceStub(channel)
     expired, valid = KEY.token(exp=soon(-60)), KEY.token(tenant="tenant-of-the-token")
     for _ in range(3):
-        call = stub.SearchNodes.future(SEARCH, metadata=bearer(expired), timeout=30)
+        call = stub.SearchNodes.future(SEARCH, metadata=bearer(expired), timeout=300)
         assert call.code() is grpc.StatusCode.UNAUTHENTICATED
         names_shown(channel, valid)
     log = "".join(server.log)
@@ -350,7 +352,7 @@ def test_a_withdrawn_key_is_no_longer_believed_though_its_token_was_verified_bef
     (folder / "keys.json").write_text(key_set(KEY))
     stub = retrieval_pb2_grpc.RetrievalServiceStub(channel)
     end = time.monotonic() + 300
-    while (call := stub.SearchNodes.future(SEARCH, metadata=bearer(token), timeout=30)).code() is grpc.StatusCode.OK:
+    while (call := stub.SearchNodes.future(SEARCH, metadata=bearer(token), timeout=300)).code() is grpc.StatusCode.OK:
         assert time.monotonic() < end
         time.sleep(0.05)
     code, info, _ = failure(call)

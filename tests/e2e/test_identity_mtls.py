@@ -147,7 +147,7 @@ def search(
     request = retrieval_pb2.SearchNodesRequest(
         scope=scope, access=access, search_type=retrieval_pb2.SEARCH_TYPE_BM25, query="invoice", top_k=9
     )
-    return retrieval_pb2_grpc.RetrievalServiceStub(channel).SearchNodes.future(request, metadata=metadata, timeout=30)
+    return retrieval_pb2_grpc.RetrievalServiceStub(channel).SearchNodes.future(request, metadata=metadata, timeout=300)
 
 
 def seen(call: grpc.Call) -> set[str]:
@@ -270,7 +270,7 @@ def test_a_request_narrows_the_bounds_of_its_certificate_and_cannot_leave_them(
     assert seen(search(clerk, access=cases("tagged", "owned", "tag*"))) == {"tagged"}
     for access in (cases("owned"), cases(), AccessContext(documents=Bound(values=["*"]))):
         assert reason_of(search(clerk, access=access))[:2] == (grpc.StatusCode.NOT_FOUND, "SCOPE_NOT_FOUND")
-    listing = index_pb2_grpc.IndexServiceStub(clerk).ListIndexes(index_pb2.ListIndexesRequest(), timeout=30)
+    listing = index_pb2_grpc.IndexServiceStub(clerk).ListIndexes(index_pb2.ListIndexesRequest(), timeout=300)
     assert [index.node_count for index in listing.indexes] == [2]
 
 
@@ -282,16 +282,16 @@ def test_scopes_and_administration_are_granted_by_certificate(
     assert reason_of(search(reports, scope=develop))[:2] == (grpc.StatusCode.PERMISSION_DENIED, "SCOPE_NOT_GRANTED")
     assert reason_of(search(checkout, scope=develop))[:2] == (grpc.StatusCode.NOT_FOUND, "SCOPE_NOT_FOUND")
     request = index_pb2.ActivateIndexRequest(scope=IndexScope(repository="shop", branch="main", active_index="v1"))
-    activated = index_pb2_grpc.IndexServiceStub(checkout).ActivateIndex(request, timeout=30)
+    activated = index_pb2_grpc.IndexServiceStub(checkout).ActivateIndex(request, timeout=300)
     assert activated.previous_version == "v1"
-    refused = index_pb2_grpc.IndexServiceStub(reports).ActivateIndex.future(request, timeout=30)
+    refused = index_pb2_grpc.IndexServiceStub(reports).ActivateIndex.future(request, timeout=300)
     assert reason_of(refused)[:2] == (grpc.StatusCode.PERMISSION_DENIED, "ADMINISTRATION_NOT_GRANTED")
 
 
 def test_the_client_shows_its_certificate(server: Server, certificates: Certificates) -> None:
     authority = certificates.authority
     credentials = TLS(authority, certificates.reports.certificate, certificates.reports.key)
-    with GroundwireClient(server.address, credentials=credentials) as client:
+    with GroundwireClient(server.address, credentials=credentials, timeout=300) as client:
         assert (
             len(
                 client.search(
@@ -301,7 +301,7 @@ def test_the_client_shows_its_certificate(server: Server, certificates: Certific
             == 2
         )
     with (
-        GroundwireClient(server.address, credentials=TLS(authority), timeout=60) as client,
+        GroundwireClient(server.address, credentials=TLS(authority), timeout=300) as client,
         pytest.raises(UnavailableError),
     ):
         client.activate_index(IndexScope(repository="shop", branch="main", active_index="v1"))
@@ -311,5 +311,5 @@ def test_probes_need_no_certificate_on_the_port_for_health(server: Server) -> No
     (address,) = [line.split('"health_address": "')[1].split('"')[0] for line in server.log if "health_address" in line]
     with grpc.insecure_channel(address) as channel:
         check: grpc.UnaryUnaryMultiCallable[bytes, bytes] = channel.unary_unary("/grpc.health.v1.Health/Check")
-        answer = health_pb2.HealthCheckResponse.FromString(check(b"", timeout=60))
+        answer = health_pb2.HealthCheckResponse.FromString(check(b"", timeout=300))
     assert answer.status == health_pb2.HealthCheckResponse.SERVING

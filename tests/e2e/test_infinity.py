@@ -103,7 +103,7 @@ def data(
 
 @pytest.fixture(scope="module")
 def client(data: Path, embedder: str) -> Iterator[GroundwireClient]:
-    with Server(data, "--embedder", embedder) as server, GroundwireClient(server.address, timeout=60) as connected:
+    with Server(data, "--embedder", embedder) as server, GroundwireClient(server.address, timeout=300) as connected:
         yield connected
 
 

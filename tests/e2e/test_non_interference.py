@@ -158,7 +158,7 @@ def answer(channel: grpc.Channel, method: str, request: bytes) -> tuple[object, 
     """The serialised response, or the whole error."""
     call: grpc.UnaryUnaryMultiCallable[bytes, bytes] = channel.unary_unary(method)
     try:
-        return ("ok", call(request, timeout=30))
+        return ("ok", call(request, timeout=300))
     except grpc.RpcError as error:
         failed = cast("grpc.Call", error)
         details = [value for key, value in failed.trailing_metadata() or () if key == "grpc-status-details-bin"]

@@ -29,7 +29,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def search(data: Path, *models: str) -> retrieval_pb2.SearchNodesResponse:
     flags = [flag for model in models for flag in ("--embedder", model)]
     with Server(data, *flags) as server, grpc.insecure_channel(server.address) as channel:
-        return retrieval_pb2_grpc.RetrievalServiceStub(channel).SearchNodes(REQUEST, timeout=60)
+        return retrieval_pb2_grpc.RetrievalServiceStub(channel).SearchNodes(REQUEST, timeout=300)
 
 
 def test_an_index_of_the_plain_model_is_refused_by_a_server_of_the_code_model(data: Path) -> None:

@@ -62,9 +62,9 @@ def test_the_model_gets_the_question_and_its_lines_are_searched(channel: grpc.Ch
     model.requests.clear()
     model.answer = lambda _: says("1. value added tax of a country\n- `VatRate`\nand a third line")
     stub = query_pb2_grpc.QueryServiceStub(channel)
-    assert not stub.GatherEvidence(request(phrase=False), timeout=60).passages
+    assert not stub.GatherEvidence(request(phrase=False), timeout=300).passages
     assert model.requests == []
-    response = stub.GatherEvidence(request(phrasings=["what a country takes"]), timeout=60)
+    response = stub.GatherEvidence(request(phrasings=["what a country takes"]), timeout=300)
     assert list(response.phrasings) == ["what a country takes", "value added tax of a country", "VatRate"]
     assert [passage.id for passage in response.passages] == ["shop::main::cs::Tax.Rate"]
     (model_request,) = model.requests
@@ -73,7 +73,7 @@ def test_the_model_gets_the_question_and_its_lines_are_searched(channel: grpc.Ch
     assert model_request.headers["Authorization"] == "Bearer tok"
     assert SECRET not in json.dumps(model_request.body)
     assert "VatRate" not in json.dumps(model_request.body)
-    again = stub.GatherEvidence(request(phrase=False, phrasings=response.phrasings), timeout=60)
+    again = stub.GatherEvidence(request(phrase=False, phrasings=response.phrasings), timeout=300)
     assert again.SerializeToString() == response.SerializeToString()
 
 

@@ -75,7 +75,7 @@ def run(
     async def answered() -> PipelineResult:
         with scripted_server([Reply(reply) for reply in script]) as models:
             model = OpenAIModel(ModelEndpoint(models.url, "scripted", retries=0), TokenCounter())
-            async with AsyncGroundwireClient(address) as client:
+            async with AsyncGroundwireClient(address, timeout=300) as client:
                 return await Pipeline.load(name, **settings).arun(
                     "from invoice to tax", client=client, repository="shop", branch="main", model=model, filter=narrowed
                 )

@@ -43,7 +43,7 @@ def test_two_servers_give_the_same_bytes_under_load(data: Path, tmp_path: Path) 
     copy = copytree(data, tmp_path / "copy")
     by_server: list[list[object]] = []
     for folder in (data, copy):
-        with Server(folder) as server, GroundwireClient(server.address, timeout=60) as client:
+        with Server(folder) as server, GroundwireClient(server.address, timeout=300) as client:
             by_server.append(answers(client))
     assert by_server[0] == by_server[1]
     assert by_server[0][: len(QUERIES)] * 4 == by_server[0]

@@ -83,7 +83,7 @@ def test_hidden_texts_change_no_byte_of_a_search(
             scope=SCOPE, search_type=search_type, query=query, top_k=5, rrf_k=60, explain=True
         )
         stubs = [retrieval_pb2_grpc.RetrievalServiceStub(channel) for channel in channels]
-        whole, trimmed = (stub.SearchNodes(request, timeout=60) for stub in stubs)
+        whole, trimmed = (stub.SearchNodes(request, timeout=300) for stub in stubs)
         assert len(whole.hits) == len(VISIBLE)
         assert whole.SerializeToString(deterministic=True) == trimmed.SerializeToString(deterministic=True)
 
@@ -98,6 +98,6 @@ def test_hidden_texts_change_no_byte_of_a_query(channels: Sequence[grpc.Channel]
             include_neighbors=True,
         )
         stubs = [query_pb2_grpc.QueryServiceStub(channel) for channel in channels]
-        whole, trimmed = (stub.Query(request, timeout=60) for stub in stubs)
+        whole, trimmed = (stub.Query(request, timeout=300) for stub in stubs)
         assert len(whole.matches) == len(VISIBLE)
         assert timeless(whole) == timeless(trimmed)

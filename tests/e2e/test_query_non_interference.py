@@ -199,7 +199,7 @@ def stubs(whole_and_trimmed: tuple[Storage, Storage]) -> Iterator[tuple[query_pb
 def answer(stub: query_pb2_grpc.QueryServiceStub, request: query_pb2.QueryRequest) -> tuple[object, ...]:
     """The serialised response without its timings, or the whole error."""
     try:
-        response = stub.Query(request, timeout=30)
+        response = stub.Query(request, timeout=300)
     except grpc.RpcError as error:
         failed = cast("grpc.Call", error)
         details = [value for key, value in failed.trailing_metadata() or () if key == "grpc-status-details-bin"]
@@ -262,7 +262,7 @@ def test_deleted_nodes_change_nothing_but_their_count(
             request.scope.MergeFrom(scope_pb2.IndexScope(repository=scope.repository, branch=scope.branch))
             request.access.MergeFrom(caller.message())
             request.not_found_when_empty = False
-            whole, trimmed = (stub.Query(request, timeout=30) for stub in stubs)
+            whole, trimmed = (stub.Query(request, timeout=300) for stub in stubs)
             for response in (whole, trimmed):
                 for field in ("took_ms", "deleted_matches_blocked"):
                     response.meta.ClearField(field)

@@ -42,7 +42,7 @@ def client(data: Path, cross_encoder: Path) -> Iterator[GroundwireClient]:
     """A client of a server that has the cross-encoder."""
     with (
         Server(data, "--embedder", "none", "--reranker", str(cross_encoder)) as server,
-        GroundwireClient(server.address, timeout=60) as client,
+        GroundwireClient(server.address, timeout=300) as client,
     ):
         yield client
 
@@ -92,7 +92,7 @@ def test_without_rerank_there_is_no_rerank_score(client: GroundwireClient) -> No
 def test_a_server_without_a_model_says_so(data: Path) -> None:
     with (
         Server(data, "--embedder", "none") as server,
-        GroundwireClient(server.address, timeout=60) as client,
+        GroundwireClient(server.address, timeout=300) as client,
         pytest.raises(FailedPreconditionError) as caught,
     ):
         client.query(SCOPE, QUERY, query_vector=[1.0, 0.0], rerank=True)
@@ -115,7 +115,7 @@ def test_a_relevant_text_ranks_above_irrelevant_ones(tmp_path: Path, trained_cro
     right = 0
     with (
         Server(tmp_path / "data", "--embedder", "none", "--reranker", str(trained_cross_encoder)) as server,
-        GroundwireClient(server.address, timeout=60) as reranking,
+        GroundwireClient(server.address, timeout=300) as reranking,
     ):
         for letter in "abcdefgh":
             result = reranking.query(SCOPE, letter, query_vector=[1.0, 0.0], rerank=True)

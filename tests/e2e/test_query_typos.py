@@ -49,7 +49,7 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GroundwireClien
     run_ok("index", tree, "-r", SCOPE.repository, "-b", SCOPE.branch, "--embedder", "none", "--data", folder / "data")
     with (
         Server(folder / "data", "--embedder", "none") as server,
-        GroundwireClient(server.address, timeout=60) as connected,
+        GroundwireClient(server.address, timeout=300) as connected,
     ):
         yield connected
 

@@ -35,7 +35,7 @@ class Asked:
         request = query_pb2.QueryRequest(
             scope=scope, query=query, access=access, hybrid=query_pb2.HybridParameters(min_sim=0)
         )
-        return self._stub.Query(request, timeout=60)
+        return self._stub.Query(request, timeout=300)
 
     def knew(self, query: str, access: scope_pb2.AccessContext) -> bool:
         """Whether the server remembered the vector of the query that is asked now."""

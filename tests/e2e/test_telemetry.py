@@ -75,7 +75,8 @@ def awaited(server: Server, condition: Callable[[Scrape], bool]) -> Scrape:
 
 def search(server: Server, times: int) -> None:
     for _ in range(times):
-        with GroundwireClient(server.address) as client:  # a connection each, so that both workers get some
+        # A connection each, so that both workers get some.
+        with GroundwireClient(server.address, timeout=300) as client:
             client.search(SCOPE, "invoice", search_type=SearchType.SEARCH_TYPE_BM25)
 
 
@@ -119,7 +120,7 @@ def test_a_worker_that_dies_takes_nothing_that_was_counted_with_it(server: Serve
 
 def test_a_trace_leads_from_the_client_to_the_stages(server: Server, collector: Collector) -> None:
     tracer = TracerProvider(shutdown_on_exit=False).get_tracer("tests")
-    with tracer.start_as_current_span("question") as question, GroundwireClient(server.address) as client:
+    with tracer.start_as_current_span("question") as question, GroundwireClient(server.address, timeout=300) as client:
         client.query(SCOPE, "invoice")
     context = question.get_span_context()
     (query,) = collector.await_spans(QUERY, 1)
@@ -135,10 +136,10 @@ def test_a_trace_leads_from_the_client_to_the_stages(server: Server, collector: 
 
 def test_what_no_caller_traces_is_not_traced(server: Server, collector: Collector) -> None:
     spans = len(collector.spans())
-    with GroundwireClient(server.address) as client:
+    with GroundwireClient(server.address, timeout=300) as client:
         client.list_indexes()
     tracer = TracerProvider(shutdown_on_exit=False).get_tracer("tests")
-    with tracer.start_as_current_span("question"), GroundwireClient(server.address) as client:
+    with tracer.start_as_current_span("question"), GroundwireClient(server.address, timeout=300) as client:
         client.list_indexes()
     collector.await_spans("groundwire.v1.IndexService/ListIndexes", 1)
     assert [span.name for span in collector.spans()[spans:]].count("groundwire.v1.IndexService/ListIndexes") == 1
@@ -146,7 +147,7 @@ def test_what_no_caller_traces_is_not_traced(server: Server, collector: Collecto
 
 def test_nothing_that_was_asked_is_in_what_operators_see(server: Server, collector: Collector) -> None:
     tracer = TracerProvider(shutdown_on_exit=False).get_tracer("tests")
-    with tracer.start_as_current_span("question"), GroundwireClient(server.address) as client:
+    with tracer.start_as_current_span("question"), GroundwireClient(server.address, timeout=300) as client:
         client.search(SCOPE, "needle7f3a", search_type=SearchType.SEARCH_TYPE_BM25)
     collector.await_spans("groundwire.v1.RetrievalService/SearchNodes", 1)
     seen_by_operators = [scrape(metrics_address(server)).text, "".join(server.log), *map(str, collector.spans())]

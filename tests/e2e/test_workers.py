@@ -44,7 +44,7 @@ class Caller:
         search = retrieval_pb2_grpc.RetrievalServiceStub(self.channel).SearchNodes
         while request_id not in self.answers:
             again = request_id in self.interrupted
-            call = search.future(SEARCH, metadata=(("x-request-id", request_id),), timeout=60, wait_for_ready=again)
+            call = search.future(SEARCH, metadata=(("x-request-id", request_id),), timeout=300, wait_for_ready=again)
             if call.code() is grpc.StatusCode.OK:
                 self.answers[request_id] = call.result().SerializeToString(deterministic=True)
             else:
@@ -118,7 +118,7 @@ def test_both_workers_answer_alike_and_on_the_health_port_too(server: Server) ->
     for _ in range(8):
         with separate_channel(listening["health_address"]) as channel:
             check: grpc.UnaryUnaryMultiCallable[bytes, bytes] = channel.unary_unary("/grpc.health.v1.Health/Check")
-            answer = health_pb2.HealthCheckResponse.FromString(check(b"", timeout=60))
+            answer = health_pb2.HealthCheckResponse.FromString(check(b"", timeout=300))
             assert answer.status == health_pb2.HealthCheckResponse.SERVING
 
 
@@ -176,13 +176,13 @@ def test_every_worker_follows_an_activation(server: Server, data: Path) -> None:
 
     def versions() -> set[str]:
         stubs = map(retrieval_pb2_grpc.RetrievalServiceStub, channels)
-        return {stub.SearchNodes(SEARCH, timeout=60).index for stub in stubs}
+        return {stub.SearchNodes(SEARCH, timeout=300).index for stub in stubs}
 
     assert versions() == {"v2"}
     run_ok("activate", "v1", "--repository", "shop", "--branch", "main", "--data", data)
     assert versions() == {"v1"}
     scope = IndexScope(repository="shop", branch="main", active_index="v2")
-    index_pb2_grpc.IndexServiceStub(channels[0]).ActivateIndex(index_pb2.ActivateIndexRequest(scope=scope), timeout=60)
+    index_pb2_grpc.IndexServiceStub(channels[0]).ActivateIndex(index_pb2.ActivateIndexRequest(scope=scope), timeout=300)
     assert versions() == {"v2"}
 
 

@@ -72,7 +72,7 @@ def service(command: list[str], folder: Path, **settings: str) -> Iterator[str]:
 def get(url: str, **parameters: str) -> tuple[int, str]:
     """Status and body."""
     try:
-        with urlopen(f"{url}?{urlencode(parameters)}", timeout=30) as response:
+        with urlopen(f"{url}?{urlencode(parameters)}", timeout=300) as response:
             return response.status, response.read().decode()
     except HTTPError as error:
         return error.code, error.read().decode()

@@ -69,7 +69,7 @@ def post(mesh: Mesh) -> Post:
         if caller is not None:
             context.load_cert_chain(caller.certificate, caller.key)
         port = int(mesh.envoy.address.rpartition(":")[2])
-        connection = http.client.HTTPSConnection("localhost", port, context=context, timeout=30)
+        connection = http.client.HTTPSConnection("localhost", port, context=context, timeout=300)
         try:
             connection.request("POST", path, body, {"content-type": content_type, **headers})
             answer = connection.getresponse()

@@ -62,7 +62,7 @@ def frames(body: bytes) -> dict[int, bytes]:
 
 def search(channel: grpc.Channel, request: retrieval_pb2.SearchNodesRequest = REQUEST, **options: object) -> bytes:
     call = retrieval_pb2_grpc.RetrievalServiceStub(channel).SearchNodes
-    return call(request, timeout=30, **options).SerializeToString(deterministic=True)  # type: ignore[arg-type]
+    return call(request, timeout=300, **options).SerializeToString(deterministic=True)  # type: ignore[arg-type]
 
 
 @pytest.fixture(scope="module")
@@ -80,7 +80,9 @@ def test_grpc_answers_as_the_server_itself_does(mesh: Mesh, expected: bytes) -> 
 def test_the_python_client_needs_only_addresses_and_files(mesh: Mesh) -> None:
     caller = mesh.identities.caller
     target = f"localhost:{mesh.envoy.address.rpartition(':')[2]}"
-    with GroundwireClient(target, credentials=TLS(caller.authority, caller.certificate, caller.key)) as client:
+    with GroundwireClient(
+        target, credentials=TLS(caller.authority, caller.certificate, caller.key), timeout=300
+    ) as client:
         assert [index.version for index in client.list_indexes().indexes] == ["v1", "v2"]
         assert (
             client.search(
@@ -192,13 +194,13 @@ def test_requests_above_the_servers_bound_are_refused_by_it(mesh: Mesh) -> None:
 def test_health_is_answered_and_reflection_is_not(mesh: Mesh) -> None:
     with mesh.channel() as channel:
         check: grpc.UnaryUnaryMultiCallable[bytes, bytes] = channel.unary_unary("/grpc.health.v1.Health/Check")
-        health = health_pb2.HealthCheckResponse.FromString(check(b"", timeout=30))
+        health = health_pb2.HealthCheckResponse.FromString(check(b"", timeout=300))
         assert health.status == health_pb2.HealthCheckResponse.SERVING
         reflect: grpc.StreamStreamMultiCallable[bytes, bytes] = channel.stream_stream(
             "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo"
         )
         with pytest.raises(grpc.RpcError) as caught:
-            next(reflect(iter([b""]), timeout=30))
+            next(reflect(iter([b""]), timeout=300))
     assert caught.value.code() is grpc.StatusCode.UNIMPLEMENTED
 
 

@@ -55,7 +55,7 @@ class Load:
             stub = retrieval_pb2_grpc.RetrievalServiceStub(channel)
             while not self.over.is_set():
                 try:
-                    answer = stub.SearchNodes(self.request, timeout=30)
+                    answer = stub.SearchNodes(self.request, timeout=300)
                 except grpc.RpcError as error:
                     self.failures.append(error)
                 else:
@@ -130,7 +130,7 @@ def test_an_activation_fails_no_call_and_mixes_no_answer(lasting_mesh: Mesh) -> 
     with lasting_mesh.channel() as channel:
         stub = retrieval_pb2_grpc.RetrievalServiceStub(channel)
         expected = {
-            stub.SearchNodes(request, timeout=30).SerializeToString(deterministic=True) for request in pinned.values()
+            stub.SearchNodes(request, timeout=300).SerializeToString(deterministic=True) for request in pinned.values()
         }
         indexes = index_pb2_grpc.IndexServiceStub(channel)
         with load(lasting_mesh) as unpinned, load(lasting_mesh, pinned["v1"]) as on_first:
@@ -139,7 +139,7 @@ def test_an_activation_fails_no_call_and_mixes_no_answer(lasting_mesh: Mesh) -> 
                 activation = index_pb2.ActivateIndexRequest(
                     scope=IndexScope(repository="shop", branch="main", active_index=version)
                 )
-                indexes.ActivateIndex(activation, timeout=30)
+                indexes.ActivateIndex(activation, timeout=300)
                 unpinned.go_on(200)
     assert unpinned.answers == expected
     assert len(on_first.answers) == 1

@@ -49,7 +49,7 @@ def ask(mesh: Mesh, caller: Certificate, repository: str = "shop", **metadata: s
     sent = tuple((name.replace("_", "-"), value) for name, value in metadata.items())
     with mesh.channel(caller) as channel:
         stub = retrieval_pb2_grpc.RetrievalServiceStub(channel)
-        return stub.SearchNodes.future(request, timeout=30, metadata=sent).code()
+        return stub.SearchNodes.future(request, timeout=300, metadata=sent).code()
 
 
 def test_a_caller_that_is_mapped_is_answered(identified: Mesh) -> None:

@@ -35,14 +35,14 @@ def test_envoy_asks_every_connection_to_leave_and_fails_no_call(mesh: Mesh) -> N
         with secure_channel(mesh.envoy.address, mesh.identities.caller, OPTIONS) as channel:
             stub = index_pb2_grpc.IndexServiceStub(channel)
             while not over.is_set():
-                codes.append(stub.ListIndexes.future(index_pb2.ListIndexesRequest(), timeout=30).code())
+                codes.append(stub.ListIndexes.future(index_pb2.ListIndexesRequest(), timeout=300).code())
         return codes
 
     with ThreadPoolExecutor(CALLERS) as pool:
         running = [pool.submit(call_until_over) for _ in range(CALLERS)]
         try:
             mesh.envoy.await_accesses(100)
-            done = subprocess.run(leaving_command(mesh), capture_output=True, text=True, timeout=30, check=False)
+            done = subprocess.run(leaving_command(mesh), capture_output=True, text=True, timeout=300, check=False)
             mesh.envoy.await_accesses(len(mesh.envoy.accesses) + 100)
         finally:
             over.set()

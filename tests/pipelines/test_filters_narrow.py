@@ -51,7 +51,7 @@ STEPS: dict[str, tuple[Action[Any], dict[str, JsonValue], dict[str, Any]]] = {
 }
 
 
-def asked(name: str, narrowing: JsonValue) -> tuple[FakeRetrieval, dict[str, Any]]:
+def run_with(name: str, narrowing: JsonValue) -> tuple[FakeRetrieval, dict[str, Any]]:
     """What a step with a filter of its own asks, and what its trace tells."""
     action, keys, settings = STEPS[name]
     retrieval = FakeRetrieval()
@@ -78,7 +78,7 @@ def test_a_filter_of_a_file_has_the_names_of_one_in_python() -> None:
 
 @pytest.mark.parametrize("name", STEPS)
 def test_a_step_narrows_the_filter_of_the_run(name: str) -> None:
-    retrieval, _ = asked(name, {"collection_ids": ["audit", "secret"], "kinds": ["cs"]})
+    retrieval, _ = run_with(name, {"collection_ids": ["audit", "secret"], "kinds": ["cs"]})
     wanted = NodeFilter(collection_ids=("audit",), kinds=("cs",), is_test=False)
     assert retrieval.calls
     assert all(call.arguments["filter"] == wanted for call in retrieval.calls)
@@ -86,7 +86,7 @@ def test_a_step_narrows_the_filter_of_the_run(name: str) -> None:
 
 @pytest.mark.parametrize("name", STEPS)
 def test_a_step_that_excludes_the_filter_of_the_run_asks_once_for_nothing(name: str) -> None:
-    retrieval, detail = asked(name, {"collection_ids": ["secret"]})
+    retrieval, detail = run_with(name, {"collection_ids": ["secret"]})
     assert all(why_none_passes(call.arguments["filter"]) for call in retrieval.calls)
     assert len(retrieval.calls) == (0 if name == "find_paths" else 1)  # names are not recorded, and not searched for
     assert detail["reason"] == "filters_exclude_each_other"
@@ -111,10 +111,10 @@ def test_texts_that_the_filters_of_a_fetch_exclude_are_told_as_not_there() -> No
     left = SkippedNode(id="a", reason=SkipReason.SKIP_REASON_UNAVAILABLE)
     runtime = make_runtime(FakeRetrieval(fetches=[fetched([], [left])]))
     run_action(fetch_node_texts.ACTION, {"filter": {"collection_ids": ["secret"]}}, state, runtime)
-    told = (
+    note = (
         "Nodes found in shop (main): 1. The texts that were asked for are not there, or not for this caller and filter:"
     )
-    assert evidence_or_reason(state, runtime) == f"{told}\n- a"
+    assert evidence_or_reason(state, runtime) == f"{note}\n- a"
 
 
 @pytest.mark.parametrize("name", STEPS)
@@ -134,20 +134,20 @@ def test_an_unknown_lifecycle_is_refused_when_the_pipeline_is_loaded() -> None:
 
 
 @pytest.mark.parametrize(
-    ("setting", "given", "told"),
+    ("setting", "given", "note"),
     [
         ({"collection_ids": ["secret"]}, OF_RUN, "no node can pass both of its filters"),
         ({"metadata": {"team": "a"}}, node_filter({}, team="b"), "want different values of one key of the metadata"),
     ],
 )
 def test_a_setting_and_a_filter_that_exclude_each_other_find_nothing(
-    setting: dict[str, JsonValue], given: NodeFilter, told: str
+    setting: dict[str, JsonValue], given: NodeFilter, note: str
 ) -> None:
     """One call, which the server answers with nothing: asked of a real one in `test_no_node_passes_what_excludes`."""
     retrieval = FakeRetrieval(gatherings=[gathered()])
     result = run(retrieval, setting, given)
     assert retrieval.methods == ["evidence"]
-    assert told in result.answer
+    assert note in result.answer
 
 
 def test_no_node_passes_what_excludes(tmp_path: Path) -> None:

@@ -81,7 +81,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def told(result: PipelineResult) -> list[dict[str, Any]]:
+def events_of(result: PipelineResult) -> list[dict[str, Any]]:
     """The trace without its times."""
     return [
         {name: value for name, value in event_as_json(event).items() if name not in ("time", "duration_seconds")}
@@ -118,8 +118,8 @@ def test_all_calls_of_a_question_read_the_index_of_the_first_answer(
 ) -> None:
     (folder / "twice.yaml").write_text(TWICE, encoding="utf-8")
     Pipeline.load("twice", [folder]).run("tax", server=address, repository="shop", branch="main")
-    asked: list[Any] = world.requests
-    assert [request.scope.active_index for request in asked] == ["", "version-1"]
+    requests: list[Any] = world.requests
+    assert [request.scope.active_index for request in requests] == ["", "version-1"]
 
 
 def test_every_call_has_the_callers_scope_access_and_version(world: WorldServer, address: str) -> None:
@@ -138,10 +138,10 @@ def test_every_call_has_the_callers_scope_access_and_version(world: WorldServer,
     access = scope_pb2.AccessContext(
         tenant_id="acme", acl_tags_any=["finance"], classification_labels_all=["internal"], clearance_level=2
     )
-    asked: list[Any] = world.requests
-    assert [(request.scope, request.access) for request in asked] == [(scope, access)]
-    assert isinstance(asked[0], evidence_pb2.GatherEvidenceRequest)
-    assert asked[0].filter.languages == ["python"]
+    requests: list[Any] = world.requests
+    assert [(request.scope, request.access) for request in requests] == [(scope, access)]
+    assert isinstance(requests[0], evidence_pb2.GatherEvidenceRequest)
+    assert requests[0].filter.languages == ["python"]
 
 
 def test_without_access_a_run_sees_public_nodes_whatever_its_client_may_see(world: WorldServer, address: str) -> None:
@@ -150,22 +150,22 @@ def test_without_access_a_run_sees_public_nodes_whatever_its_client_may_see(worl
             await Pipeline.load("evidence").arun("tax", client=client, repository="shop", branch="main")
 
     asyncio.run(ask())
-    asked: list[Any] = world.requests
-    assert {request.access.tenant_id for request in asked} == {""}
+    requests: list[Any] = world.requests
+    assert {request.access.tenant_id for request in requests} == {""}
 
 
 def test_scope_comes_from_the_settings_where_the_caller_names_none(
     folder: Path, world: WorldServer, address: str
 ) -> None:
     Pipeline.load("search_only", [folder]).run("tax", server=address)
-    asked: list[Any] = world.requests
-    assert (asked[0].scope.repository, asked[0].scope.branch) == ("books", "trunk")
+    requests: list[Any] = world.requests
+    assert (requests[0].scope.repository, requests[0].scope.branch) == ("books", "trunk")
 
 
 def test_settings_of_a_run_win_over_those_of_the_files(world: WorldServer, address: str) -> None:
     Pipeline.load("evidence", graph_share=0.5, repository="shop", branch="main").run("a b c", server=address)
-    asked: list[Any] = world.requests
-    assert asked[0].graph_share == 0.5
+    requests: list[Any] = world.requests
+    assert requests[0].graph_share == 0.5
 
 
 def test_a_file_may_be_given_by_its_path(folder: Path, address: str) -> None:
@@ -255,7 +255,7 @@ def test_a_run_repeated_gives_the_same_but_for_times(address: str) -> None:
     first, second = (
         pipeline.run("tax rules", server=address, repository="shop", branch="main", active_index="v1") for _ in "12"
     )
-    assert told(first) == told(second)
+    assert events_of(first) == events_of(second)
     assert (first.answer, first.state) == (second.answer, second.state)
 
 
@@ -285,7 +285,7 @@ def test_two_pipelines_at_the_same_time_share_nothing(folder: Path, address: str
         for number, (first, second) in enumerate(zip(together[::2], together[1::2], strict=True)):
             for result, expected in ((first, alone[0][number % 15]), (second, alone[1][number])):
                 assert (result.answer, result.state) == (expected.answer, expected.state)
-                assert told(result) == told(expected)
+                assert events_of(result) == events_of(expected)
 
     asyncio.run(ask_all())
 

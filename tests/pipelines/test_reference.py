@@ -11,24 +11,24 @@ from support import programs
 
 
 @pytest.fixture(scope="module")
-def told() -> str:
+def reference() -> str:
     return page()
 
 
-def test_the_reference_tells_every_setting_action_key_and_value(told: str) -> None:
-    assert all(f"| `{name}` |" in told for name in PipelineSettings.model_fields)
+def test_the_reference_tells_every_setting_action_key_and_value(reference: str) -> None:
+    assert all(f"| `{name}` |" in reference for name in PipelineSettings.model_fields)
     for action in BUILT_IN:
-        section = told.partition(f"### `{action.name}`\n")[2].partition("\n### ")[0]
-        own = [key for key in keys_of(action.settings) if not key.name.startswith(("retry", "filter."))]
-        assert all(f"| `{key.name}` | {key.kind} |" in section for key in own), action.name
-        assert all(key.description and key.kind for key in own), action.name
+        section = reference.partition(f"### `{action.name}`\n")[2].partition("\n### ")[0]
+        keys = [key for key in keys_of(action.settings) if not key.name.startswith(("retry", "filter."))]
+        assert all(f"| `{key.name}` | {key.kind} |" in section for key in keys), action.name
+        assert all(key.description and key.kind for key in keys), action.name
         assert all(f"`{way}`" in section for way in action.transitions), action.name
-    assert "`semantic` or `bm25` or `hybrid`" in told
-    assert [line for line in told.splitlines() if line.startswith("|") != line.endswith("|")] == []
+    assert "`semantic` or `bm25` or `hybrid`" in reference
+    assert [line for line in reference.splitlines() if line.startswith("|") != line.endswith("|")] == []
 
 
-def test_the_reference_tells_rules(told: str) -> None:
-    rules = told.partition("## Rules\n")[2]
+def test_the_reference_tells_rules(reference: str) -> None:
+    rules = reference.partition("## Rules\n")[2]
     assert all(f"`{rule}`" in rules for rule in ("query-empty", "model-timeout", "settings-key-missing", "step-limit"))
 
 

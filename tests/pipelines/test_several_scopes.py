@@ -16,7 +16,7 @@ from groundwire_pipelines.actions.expand_dependency_tree import ACTION as EXPAND
 from groundwire_pipelines.actions.search_nodes import ACTION as SEARCH
 from support.jsonl import edge, node
 from support.program import Server, run_ok, write_jsonl
-from support.retrieval import FakeRetrieval, found, make_runtime, make_state, run_action, walked
+from support.retrieval import FakeRetrieval, make_runtime, make_state, run_action, search_response, walked
 from support.run_command import run
 
 PARTS = ("team-a", "team-b")
@@ -73,7 +73,7 @@ def scopes(*names: str) -> list[IndexScope]:
     return [IndexScope(repository=name, branch="main") for name in names]
 
 
-def asked(
+def run_over(
     server: Server,
     question: str,
     names: Sequence[str],
@@ -87,7 +87,7 @@ def asked(
     return Pipeline.load(pipeline, (), **settings).run(question, server=server.address, **options)
 
 
-def told(result: PipelineResult) -> str:
+def answer_of(result: PipelineResult) -> str:
     """All that a run found, without what names the indexes."""
     state = result.state
     text = "\n".join(
@@ -117,20 +117,20 @@ QUESTIONS = ("invoice tax", "Billing rate of the ledger", "refund payment", "ste
 def test_evidence_of_the_parts_is_that_of_the_whole(server: Server, question: str, settings: dict[str, float]) -> None:
     """With room for everything: names of repositories take tokens too."""
     limits = {"max_context_tokens": 100_000, **settings}
-    several, whole = (asked(server, question, names, settings=limits) for names in (PARTS, ["whole"]))
-    assert told(several) == told(whole)
+    several, whole = (run_over(server, question, names, settings=limits) for names in (PARTS, ["whole"]))
+    assert answer_of(several) == answer_of(whole)
     assert {one.node.id.split("::")[0] for one in several.evidence} == {*PARTS}
 
 
 def test_texts_of_all_repositories_share_one_budget(server: Server) -> None:
-    several = asked(server, QUESTIONS[0], PARTS, settings={"max_context_tokens": 400})
+    several = run_over(server, QUESTIONS[0], PARTS, settings={"max_context_tokens": 400})
     assert {one.node.scope for one in several.evidence} == {"team-a::main", "team-b::main"}
     assert 200 < TokenCounter().count(several.answer) <= 400
 
 
 @pytest.mark.parametrize("pipeline", ["quick_evidence", "evidence"])
 def test_rows_name_the_repository_and_files_of_one_path_are_two(server: Server, pipeline: str) -> None:
-    result = asked(server, "print an invoice", ["one", "other"], pipeline)
+    result = run_over(server, "print an invoice", ["one", "other"], pipeline)
     lines = result.answer.split("\n")
     assert {line for line in lines if line.endswith("LICENSE")} == {"one::main LICENSE", "other::main LICENSE"}
     assert {node.scope for node in result.graph.nodes} == {"one::main", "other::main"}
@@ -139,33 +139,33 @@ def test_rows_name_the_repository_and_files_of_one_path_are_two(server: Server, 
 def test_a_hidden_repository_changes_nothing(server: Server) -> None:
     """A pattern means what the caller may see: the answer is that over the others alone."""
     for pipeline in ("evidence", "quick_evidence"):
-        hidden, named = (asked(server, "invoice", names, pipeline) for names in (["team-*"], PARTS))
+        hidden, named = (run_over(server, "invoice", names, pipeline) for names in (["team-*"], PARTS))
         assert (hidden.context_blocks, hidden.index) == (named.context_blocks, PINNED)
-        assert told(hidden) == told(named)
-    assert "team-vault" in asked(server, "invoice", ["team-*"], tags=["vault"]).index
+        assert answer_of(hidden) == answer_of(named)
+    assert "team-vault" in run_over(server, "invoice", ["team-*"], tags=["vault"]).index
 
 
 def test_a_hidden_repository_is_refused_as_an_absent_one(server: Server) -> None:
     for name in ("team-vault", "absent"):
         with pytest.raises(StepError) as raised:
-            asked(server, "invoice", ["team-a", name])
+            run_over(server, "invoice", ["team-a", name])
         assert (raised.value.rule, raised.value.step_id) == ("server-scope-not-found", "gather")
 
 
 def test_paths_connect_nodes_of_one_repository(server: Server) -> None:
     question = "from a.step_3 to a.step_9"
-    both, alone = (asked(server, question, names, "trace") for names in (PARTS, ["team-a"]))
+    both, alone = (run_over(server, question, names, "trace") for names in (PARTS, ["team-a"]))
     assert both.state.paths == alone.state.paths
     assert both.state.paths
     assert "team-a::main team-a/" in both.context_blocks[0]
-    assert not asked(server, "from a.step_3 to b.step_9", PARTS, "trace").state.paths
+    assert not run_over(server, "from a.step_3 to b.step_9", PARTS, "trace").state.paths
 
 
 def test_paths_of_two_repositories_are_those_of_the_whole(server: Server) -> None:
     question = "from step_3 to step_9"
-    several, whole = (asked(server, question, names, "trace") for names in (PARTS, ["whole"]))
+    several, whole = (run_over(server, question, names, "trace") for names in (PARTS, ["whole"]))
     assert {path.node_ids[0].split("::")[0] for path in several.state.paths} == {*PARTS}
-    assert told(several).partition("[")[0] == told(whole).partition("[")[0]
+    assert answer_of(several).partition("[")[0] == answer_of(whole).partition("[")[0]
     assert str(several.state.paths).replace("team-a::", "whole::").replace("team-b::", "whole::") == str(
         whole.state.paths
     )
@@ -198,8 +198,8 @@ def test_the_environment_names_what_neither_options_nor_the_pipeline_do(
 ) -> None:
     monkeypatch.setenv("GROUNDWIRE_REPOSITORY", "absent")
     monkeypatch.setenv("GROUNDWIRE_BRANCH", "main")
-    own = run("evidence", "invoice", "--set", "repository=team-*", "--json", address=server.address)
-    assert json.loads(own.stdout)["index"] == PINNED
+    by_setting = run("evidence", "invoice", "--set", "repository=team-*", "--json", address=server.address)
+    assert json.loads(by_setting.stdout)["index"] == PINNED
     assert run("evidence", "invoice", "-r", "team-*", "--json", address=server.address).exit_code == 0
     of_environment = run("evidence", "invoice", address=server.address)
     assert of_environment.exit_code == 1
@@ -225,7 +225,7 @@ def pinned(*names: str) -> list[IndexScope]:
 
 
 def test_later_calls_read_the_versions_that_answered_first() -> None:
-    answers = [found("a::main::cs::x", "b::main::cs::y", index="") for _ in range(2)]
+    answers = [search_response("a::main::cs::x", "b::main::cs::y", index="") for _ in range(2)]
     for answer, versions in zip(answers, (pinned("a", "b"), pinned("a", "c")), strict=True):
         answer.scopes.extend(versions)
     walk = walked([(f"{name}::main::cs::{node_id}", 0, "") for name, node_id in ("ax", "by")], index="")

@@ -122,7 +122,7 @@ class Envoy:
     def ask(self, path: str, method: str = "GET") -> str:
         """What the admin interface answers."""
         request = urllib.request.Request(f"http://{self.admin}{path}", method=method)
-        with urllib.request.urlopen(request, timeout=60) as answer:
+        with urllib.request.urlopen(request, timeout=300) as answer:
             return str(answer.read().decode())
 
     def __enter__(self) -> Self:

@@ -19,7 +19,7 @@ _PACKAGES = ("infinity-emb==0.0.78", "fastapi==0.165.0", "httptools==0.9.0", "pr
 """Installed without what they require: this environment has the rest, in versions that Infinity does not name."""
 _QUIET = {"DO_NOT_TRACK": "1", "HF_HUB_OFFLINE": "1", "INFINITY_ANONYMOUS_USAGE_STATS": "0"}
 _PLAIN = {"INFINITY_BETTERTRANSFORMER": "false", "INFINITY_MODEL_WARMUP": "false"}
-_START_SECONDS = 120
+_START_SECONDS = 300
 
 
 class Infinity:

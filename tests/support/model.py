@@ -54,12 +54,12 @@ class RecordingPrompts:
 
 @dataclass(slots=True)
 class Conversation:
-    """The services of a run whose model answers from a script; `told` is what `on_answer` was told."""
+    """The services of a run whose model answers from a script; `answer_parts` is what `on_answer` was given."""
 
     model: ScriptedModel
     prompts: RecordingPrompts
     runtime: Runtime
-    told: list[str]
+    answer_parts: list[str]
 
 
 def conversation(*answers: str | Exception, history: History | None = None, **settings: Any) -> Conversation:

@@ -50,7 +50,7 @@ class PipelineRun:
     result: PipelineResult | None
     failure: PipelineError | None
     prompts: list[str]
-    told: str
+    streamed_answer: str
     retrieval: FakeRetrieval
     events: list[dict[str, Any]]
 

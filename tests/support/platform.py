@@ -65,4 +65,4 @@ class Platform:
 
     def ask(self, query: str, about: Sequence[float] = (), **fields: object) -> query_pb2.QueryResponse:
         """The answer to that query."""
-        return self.stub.Query(self.request(query, about, **fields), timeout=30)
+        return self.stub.Query(self.request(query, about, **fields), timeout=300)

@@ -41,7 +41,7 @@ def with_fields(request: Request, fields: dict[str, object]) -> Request:
 def check_refused(row: Row, call: Callable[..., Message]) -> error_details_pb2.ErrorInfo:
     """Makes the call, which must end as the row says: status, reason and the field that is named first."""
     with pytest.raises(grpc.RpcError) as raised:
-        call(row.request, timeout=30)
+        call(row.request, timeout=300)
     error = raised.value
     assert isinstance(error, grpc.Call)
     assert error.code() is row.code, error.details()

@@ -67,7 +67,7 @@ class Call:
 class FakeRetrieval:
     """Records calls; gives the next of `answers` for a method while there are more than one, then the last again."""
 
-    searches: list[SearchNodesResponse | Exception] = field(default_factory=lambda: [found("a", "b")])
+    searches: list[SearchNodesResponse | Exception] = field(default_factory=lambda: [search_response("a", "b")])
     queries: list[QueryResponse | Exception] = field(
         default_factory=lambda: [queried(match("a", 1), match("b", 2), index=INDEX)]
     )
@@ -155,7 +155,7 @@ class WordCounter:
         return len(text.split())
 
 
-def found(*ids: str, index: str = INDEX) -> SearchNodesResponse:
+def search_response(*ids: str, index: str = INDEX) -> SearchNodesResponse:
     """A search's answer."""
     hits = [SearchHit(id=node_id, score=1 / rank, rank=rank) for rank, node_id in enumerate(ids, start=1)]
     return SearchNodesResponse(hits=hits, index=index, exact=True)

@@ -42,6 +42,6 @@ class Scrape:
 
 def scrape(address: str) -> Scrape:
     """Scrapes the port once."""
-    with urllib.request.urlopen(f"http://{address}/metrics", timeout=30) as response:
+    with urllib.request.urlopen(f"http://{address}/metrics", timeout=300) as response:
         text = response.read().decode()
     return Scrape(text, {family.name: family for family in text_string_to_metric_families(text)})

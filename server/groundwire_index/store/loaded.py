@@ -7,8 +7,6 @@ ends of edges to other repositories are read when a call over several indexes ne
 from functools import cached_property
 from pathlib import Path
 
-from groundwire_index.ends.ends import ENDS_FILE, read_ends
-from groundwire_index.ends.stored_ends import NO_ENDS, StoredEnds
 from groundwire_index.files.durable_files import sha256
 from groundwire_index.graph.edges import Edges, ServiceEdges
 from groundwire_index.index_errors import IndexDamagedError
@@ -21,6 +19,8 @@ from groundwire_index.nodes.node_table import FLAGS_FILE, NodeTable
 from groundwire_index.nodes.policies import POLICIES_FILE, POLICY_COLUMN, PolicyTable
 from groundwire_index.nodes.reading_order import ReadingOrder
 from groundwire_index.nodes.source_texts import open_source_texts
+from groundwire_index.repository_edges.ends import ENDS_FILE, read_ends
+from groundwire_index.repository_edges.stored_ends import NO_ENDS, StoredEnds
 from groundwire_index.scope import Scope, id_prefix
 from groundwire_index.store.manifest import FileEntry, LexicalSpace, Manifest, check_sizes
 from groundwire_index.vectors.vector_file import VectorTable

@@ -16,10 +16,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from groundwire_index.ends.ends import Ends
 from groundwire_index.graph.edges import EdgeTable
 from groundwire_index.limits import MAX_EDGE_TYPES
 from groundwire_index.nodes.node import CONTAINS, NodeAccess
+from groundwire_index.repository_edges.ends import Ends
 from groundwire_index.scope import MAX_ID_LENGTH, Scope, canonical_id, kind_problem
 from groundwire_ingest.build.long_texts import in_parts
 from groundwire_ingest.build.spool import NodeSpool, SpooledEnds, SpooledNodes, SpooledTexts, TextSpool

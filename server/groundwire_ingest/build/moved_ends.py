@@ -5,11 +5,11 @@ from collections.abc import Sequence, Set
 from dataclasses import replace
 from pathlib import Path
 
-from groundwire_index.ends.ends import RequestEnd, ends_of_line, line_of_ends
-from groundwire_index.ends.full_names import NameUse, OfferedName
-from groundwire_index.ends.messages import MessageUse
-from groundwire_index.ends.requests import Served
-from groundwire_index.ends.tables import TableUse
+from groundwire_index.repository_edges.ends import RequestEnd, ends_of_line, line_of_ends
+from groundwire_index.repository_edges.full_names import NameUse, OfferedName
+from groundwire_index.repository_edges.messages import MessageUse
+from groundwire_index.repository_edges.requests import Served
+from groundwire_index.repository_edges.tables import TableUse
 from groundwire_ingest.build.spool import SpooledEnds
 from groundwire_ingest.records import LineMoves
 

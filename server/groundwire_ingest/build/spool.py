@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from groundwire_index.ends.ends import ENDS_FILE, Ends, write_ends
+from groundwire_index.repository_edges.ends import ENDS_FILE, Ends, write_ends
 from groundwire_ingest.records import SourceNode
 
 _NODES_FILE = "nodes.pickled"

@@ -7,7 +7,7 @@ from functools import cached_property
 from tree_sitter import Node
 
 from groundwire_ingest.frameworks.framework import Framework
-from groundwire_ingest.tree.facts import Import
+from groundwire_ingest.tree.code_facts import Import
 from groundwire_ingest.tree.framework_facts import Mount, Route, TableMapping
 from groundwire_ingest.tree.languages.nodes import Nodes, arguments_of, children_of, first_child, text_of, type_of
 from groundwire_ingest.tree.languages.python.conventions import (

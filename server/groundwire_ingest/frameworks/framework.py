@@ -5,13 +5,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from groundwire_ingest.records import SourceEdge
-from groundwire_ingest.tree.as_code.component import Component, ComponentCode
-from groundwire_ingest.tree.facts import CodeAnalysis, CodeFacts
+from groundwire_ingest.tree.code_facts import CodeAnalysis, CodeFacts
+from groundwire_ingest.tree.code_of_other_files.component import Component, ComponentCode
+from groundwire_ingest.tree.file_analysis import SourceFile
 from groundwire_ingest.tree.file_facts import FileFacts
 from groundwire_ingest.tree.files.reading import FileReading
 from groundwire_ingest.tree.framework_facts import EntityUse
 from groundwire_ingest.tree.languages.findings import Finder
-from groundwire_ingest.tree.model import SourceFile
 from groundwire_ingest.tree.names.conventions import NameConventions
 from groundwire_ingest.tree.names.lookup import Lookup
 

@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 from groundwire_ingest.frameworks.framework import Framework
 from groundwire_ingest.records import SourceEdge
-from groundwire_ingest.tree.facts import CodeFacts
+from groundwire_ingest.tree.code_facts import CodeFacts
 from groundwire_ingest.tree.file_facts import FileFacts
-from groundwire_ingest.tree.files.facts import MapperFacts
+from groundwire_ingest.tree.files.facts_about_code import MapperFacts
 from groundwire_ingest.tree.folders import path_in
 
 _LANGUAGES = frozenset({"java", "kotlin"})

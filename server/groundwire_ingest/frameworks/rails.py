@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from tree_sitter import Node
 
 from groundwire_ingest.frameworks.framework import Framework
-from groundwire_ingest.tree.facts import Binding
+from groundwire_ingest.tree.code_facts import Binding
 from groundwire_ingest.tree.languages.nodes import Nodes, children_of, text_of
 from groundwire_ingest.tree.languages.strings import string_value
 from groundwire_ingest.tree.languages.syntax import Places, Syntax

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from groundwire_index.ends.requests import Request
+from groundwire_index.repository_edges.requests import Request
 from groundwire_ingest.frameworks.framework import Framework
 from groundwire_ingest.tree.languages.nodes import Nodes, arguments_of, first_child, given_in, line_of
 from groundwire_ingest.tree.languages.python.conventions import text

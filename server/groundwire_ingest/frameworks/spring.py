@@ -5,15 +5,15 @@ from collections.abc import Iterator, Sequence
 
 from tree_sitter import Node
 
-from groundwire_index.ends.requests import Request
+from groundwire_index.repository_edges.requests import Request
 from groundwire_ingest.frameworks.framework import Framework
+from groundwire_ingest.tree.file_analysis import StringLiteral
 from groundwire_ingest.tree.framework_facts import Route
 from groundwire_ingest.tree.languages.java.annotations import annotations, strings, values
 from groundwire_ingest.tree.languages.nodes import Nodes, children_of, first_child, line_of, text_of
 from groundwire_ingest.tree.languages.strings import string_value
 from groundwire_ingest.tree.languages.syntax import Places, Syntax
 from groundwire_ingest.tree.languages.urls import url_path
-from groundwire_ingest.tree.model import StringLiteral
 
 _MAPPING = re.compile(r"(Get|Post|Put|Delete|Patch|Request)Mapping")
 _VERBS = frozenset({"GET", "POST", "PUT", "DELETE", "PATCH", "HEAD", "OPTIONS"})

@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 
 from groundwire_ingest.frameworks.framework import Framework
+from groundwire_ingest.tree.file_analysis import StringLiteral
 from groundwire_ingest.tree.languages.nodes import Nodes, children_of, field_of, line_of
 from groundwire_ingest.tree.languages.strings import string_value
 from groundwire_ingest.tree.languages.syntax import Places, Syntax
-from groundwire_ingest.tree.model import StringLiteral
 
 # Calls that take the name of a template among their first arguments, in small letters less underscores.
 _RENDERS = frozenset("render renderview rendertemplate renderpartial view partialview modelandview setviewname".split())

@@ -4,7 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from groundwire_ingest.frameworks.framework import ComponentForm, Framework
-from groundwire_ingest.tree.as_code.component import (
+from groundwire_ingest.tree.code_facts import CodeAnalysis, Reference
+from groundwire_ingest.tree.code_of_other_files.component import (
     Component,
     ComponentCode,
     VirtualText,
@@ -12,10 +13,9 @@ from groundwire_ingest.tree.as_code.component import (
     tag_references,
     unread_code,
 )
-from groundwire_ingest.tree.facts import CodeAnalysis, Reference
+from groundwire_ingest.tree.file_analysis import SourceFile
 from groundwire_ingest.tree.files.markup.expressions import names_in
 from groundwire_ingest.tree.files.markup.templates import read_component
-from groundwire_ingest.tree.model import SourceFile
 
 
 def script_file(

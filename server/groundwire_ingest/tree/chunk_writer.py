@@ -7,7 +7,7 @@ from datetime import datetime
 from groundwire_index.nodes.node import CONTAINS, JsonValue
 from groundwire_ingest.records import SkippedFile, SourceEdge, SourceNode
 from groundwire_ingest.tree.chunking import Span
-from groundwire_ingest.tree.model import FileAnalysis
+from groundwire_ingest.tree.file_analysis import FileAnalysis
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,11 +4,11 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 
 from groundwire_ingest.frameworks.registry import form_of
-from groundwire_ingest.tree.as_code.component import Component, ComponentCode, unread_code
+from groundwire_ingest.tree.code_of_other_files.component import Component, ComponentCode, unread_code
+from groundwire_ingest.tree.file_analysis import SourceFile
 from groundwire_ingest.tree.file_facts import FileFacts
 from groundwire_ingest.tree.folders import folder_of, folders_above
 from groundwire_ingest.tree.languages.csharp.projects import DotnetProject
-from groundwire_ingest.tree.model import SourceFile
 from groundwire_ingest.tree.single_file import read_code
 from groundwire_ingest.workers import GivenUp, Workers
 

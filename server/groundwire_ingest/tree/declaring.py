@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from groundwire_index.nodes.node import NodeAccess
 from groundwire_ingest.frameworks.registry import FRAMEWORKS
 from groundwire_ingest.records import LateFacts, SourceEdge
-from groundwire_ingest.tree.as_code.protobuf import with_generated
-from groundwire_ingest.tree.facts import CodeFacts
+from groundwire_ingest.tree.code_facts import CodeFacts
+from groundwire_ingest.tree.code_of_other_files.protobuf import with_generated
 from groundwire_ingest.tree.file_facts import FileFacts
-from groundwire_ingest.tree.files.facts import ProtoFacts
+from groundwire_ingest.tree.files.facts_about_code import ProtoFacts
 from groundwire_ingest.tree.flag_signs import FlagSigns
 from groundwire_ingest.tree.framework_facts import Page
 from groundwire_ingest.tree.languages.go.go_modules import GoModule

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from groundwire_ingest.files_below import read_below, size_below
 from groundwire_ingest.records import SkippedFile
+from groundwire_ingest.tree.file_analysis import SourceFile
 from groundwire_ingest.tree.files.languages import MINIFIED_WHEN_LONG
-from groundwire_ingest.tree.model import SourceFile
 from groundwire_ingest.tree.walk import ListedFile
 
 MAX_FILE_BYTES = 5_000_000

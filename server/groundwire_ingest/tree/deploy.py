@@ -12,9 +12,9 @@ from groundwire_ingest.records import SkippedFile, SourceNode
 from groundwire_ingest.tree.chunk_writer import ChunkClass, ChunkWriter
 from groundwire_ingest.tree.chunking import lines_of, split_lines
 from groundwire_ingest.tree.dockerfile import Stage, dockerfile_stages
+from groundwire_ingest.tree.file_analysis import FileAnalysis, SourceFile
 from groundwire_ingest.tree.files.commands import command_references
 from groundwire_ingest.tree.files.reading import PathReference, keys_by_line
-from groundwire_ingest.tree.model import FileAnalysis, SourceFile
 from groundwire_ingest.tree.services.compose_files import compose_services
 from groundwire_ingest.tree.services.manifests import manifest_statements, template_statements
 from groundwire_ingest.tree.services.statements import DeployedPart, Statement

@@ -3,15 +3,15 @@
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from groundwire_index.ends.requests import Request
+from groundwire_index.repository_edges.requests import Request
 from groundwire_ingest.records import SourceEdge
-from groundwire_ingest.tree.as_code.component import Component
-from groundwire_ingest.tree.facts import CodeFacts
-from groundwire_ingest.tree.files.facts import MapperFacts, ProtoFacts, TemplateNames
+from groundwire_ingest.tree.code_facts import CodeFacts
+from groundwire_ingest.tree.code_of_other_files.component import Component
+from groundwire_ingest.tree.file_analysis import StringLiteral
+from groundwire_ingest.tree.files.facts_about_code import MapperFacts, ProtoFacts, TemplateNames
 from groundwire_ingest.tree.files.reading import PathReference
 from groundwire_ingest.tree.languages.module_files import ModuleFile
 from groundwire_ingest.tree.literals import Statement
-from groundwire_ingest.tree.model import StringLiteral
 from groundwire_ingest.tree.packages import PackageFacts
 
 FormatFacts: TypeAlias = MapperFacts | ProtoFacts | TemplateNames

@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 
 from groundwire_ingest.frameworks.registry import TEST_MODULES, TEST_PACKAGES
 from groundwire_ingest.records import SourceNode
-from groundwire_ingest.tree.files.facts import ProjectFacts
+from groundwire_ingest.tree.files.facts_about_code import ProjectFacts
 
 _HEAD_CHARACTERS = 2000
 

@@ -1,12 +1,12 @@
 """The facts of a code file that frameworks give a meaning: routes, requests, registrations, messages and tables.
 
-A path in them is a dotted path as in `facts.Call.receiver`; `scope` is an index into the definitions of the file.
+A path in them is a dotted path as in `code_facts.Call.receiver`; `scope` is an index into the definitions of the file.
 """
 
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from groundwire_index.ends.requests import Request
+from groundwire_index.repository_edges.requests import Request
 
 
 @dataclass(frozen=True, slots=True)

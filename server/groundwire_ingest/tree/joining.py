@@ -3,11 +3,12 @@
 from collections.abc import Generator, Iterable
 from dataclasses import dataclass, replace
 
-from groundwire_index.ends.ends import Ends
-from groundwire_index.ends.tables import TableUse
+from groundwire_index.repository_edges.ends import Ends
+from groundwire_index.repository_edges.tables import TableUse
 from groundwire_ingest.frameworks.registry import FRAMEWORKS
 from groundwire_ingest.records import SkippedFile
 from groundwire_ingest.tree.declaring import DeclaredTree
+from groundwire_ingest.tree.file_analysis import TreeEdges
 from groundwire_ingest.tree.files.paths import path_edges
 from groundwire_ingest.tree.files.proto import proto_edges
 from groundwire_ingest.tree.folders import path_in
@@ -19,7 +20,6 @@ from groundwire_ingest.tree.literals import (
     text_edges,
     text_statements,
 )
-from groundwire_ingest.tree.model import TreeEdges
 from groundwire_ingest.tree.resolve import Resolution
 from groundwire_ingest.tree.tables import (
     altering_edges,

@@ -10,8 +10,8 @@ from functools import cache
 from itertools import pairwise
 
 from groundwire_ingest.records import LineMoves, SourceEdge, SourceNode
-from groundwire_ingest.tree.facts import CodeAnalysis, Definition
-from groundwire_ingest.tree.model import FileAnalysis
+from groundwire_ingest.tree.code_facts import CodeAnalysis, Definition
+from groundwire_ingest.tree.file_analysis import FileAnalysis
 from groundwire_ingest.tree.single_file import FileReport
 
 _LINE = "line"

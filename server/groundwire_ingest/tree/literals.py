@@ -5,12 +5,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from groundwire_index.ends.tables import TableUse
 from groundwire_index.nodes.node import NodeAccess
+from groundwire_index.repository_edges.tables import TableUse
 from groundwire_ingest.records import SourceEdge
+from groundwire_ingest.tree.file_analysis import StringLiteral
 from groundwire_ingest.tree.folders import path_in
-from groundwire_ingest.tree.model import StringLiteral
-from groundwire_ingest.tree.names.runtime.texts import ResolvedText
+from groundwire_ingest.tree.names.run_time_links.texts import ResolvedText
 from groundwire_ingest.tree.sql.catalog import SqlCatalog
 from groundwire_ingest.tree.sql.definitions import ObjectType
 from groundwire_ingest.tree.sql.dialect import evident_dialect

@@ -15,7 +15,7 @@ from groundwire_ingest.timestamps import parse_timestamp
 from groundwire_ingest.tree.change_logs import version_sections
 from groundwire_ingest.tree.chunk_writer import ChunkClass, ChunkWriter
 from groundwire_ingest.tree.chunking import MAX_CHUNK_CHARACTERS, lines_of
-from groundwire_ingest.tree.model import FileAnalysis, SourceFile
+from groundwire_ingest.tree.file_analysis import FileAnalysis, SourceFile
 from groundwire_ingest.tree.sections import Heading, corpus_type_of, plain_title, write_sections
 from groundwire_ingest.tree.yaml_tree import YamlError, YamlNode, yaml_documents
 

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 from groundwire_ingest.frameworks.registry import PLACEHOLDER_SUFFIXES
 from groundwire_ingest.records import SourceEdge
-from groundwire_ingest.tree.facts import Reference
+from groundwire_ingest.tree.code_facts import Reference
+from groundwire_ingest.tree.file_analysis import StringLiteral
 from groundwire_ingest.tree.files.paths import TreePaths
-from groundwire_ingest.tree.model import StringLiteral
 from groundwire_ingest.tree.setting_keys import BETWEEN, CONNECTIONS, SettingKeys, joined
 
 SETTING_PATH = 0.9

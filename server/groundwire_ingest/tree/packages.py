@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from groundwire_index.ends.confidences import EXACT
-from groundwire_index.ends.full_names import FullNames, NameUse, OfferedName
 from groundwire_index.nodes.node import JsonValue
+from groundwire_index.repository_edges.confidences import EXACT
+from groundwire_index.repository_edges.full_names import FullNames, NameUse, OfferedName
 from groundwire_ingest.records import SkippedFile
+from groundwire_ingest.tree.file_analysis import SourceFile
 from groundwire_ingest.tree.files.xml_files import Element, elements_of
 from groundwire_ingest.tree.languages.go.go_modules import INDIRECT, directives
-from groundwire_ingest.tree.model import SourceFile
 
 _PACKAGES = "package:"
 _NPM_GROUPS = ("dependencies", "devDependencies", "peerDependencies", "optionalDependencies")

@@ -6,18 +6,18 @@ from pathlib import PurePosixPath
 from posixpath import join, normpath
 
 from groundwire_index.nodes.node import NodeAccess
-from groundwire_ingest.tree.as_code.component import ComponentCode
+from groundwire_ingest.tree.code_facts import CodeAnalysis, CodeFacts
 from groundwire_ingest.tree.code_languages import CODE_LANGUAGES
+from groundwire_ingest.tree.code_of_other_files.component import ComponentCode
 from groundwire_ingest.tree.deploy import DeployAnalysis
-from groundwire_ingest.tree.facts import CodeAnalysis, CodeFacts
+from groundwire_ingest.tree.file_analysis import FileAnalysis, StringLiteral
 from groundwire_ingest.tree.file_facts import FileFacts
-from groundwire_ingest.tree.files.facts import MapperFacts, ProjectFacts, ProtoFacts, TemplateNames
+from groundwire_ingest.tree.files.facts_about_code import MapperFacts, ProjectFacts, ProtoFacts, TemplateNames
 from groundwire_ingest.tree.flag_signs import FlagSigns, is_test_project
 from groundwire_ingest.tree.folders import folder_of
 from groundwire_ingest.tree.languages.csharp.projects import DotnetProject
 from groundwire_ingest.tree.literals import is_perhaps_sql, procedure_edges, statements
 from groundwire_ingest.tree.mentions import Mentions
-from groundwire_ingest.tree.model import FileAnalysis, StringLiteral
 from groundwire_ingest.tree.packages import PackageFacts
 from groundwire_ingest.tree.single_file import FileReport, OtherFile
 from groundwire_ingest.tree.sql.catalog import SqlCatalog

@@ -27,21 +27,21 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-from groundwire_index.ends.ends import Ends
-from groundwire_index.ends.full_names import NameUse, OfferedName
-from groundwire_index.ends.messages import MessageHandler, MessageUse
-from groundwire_index.ends.requests import Served
+from groundwire_index.repository_edges.ends import Ends
+from groundwire_index.repository_edges.full_names import NameUse, OfferedName
+from groundwire_index.repository_edges.messages import MessageHandler, MessageUse
+from groundwire_index.repository_edges.requests import Served
 from groundwire_ingest.frameworks.registry import frameworks_of
 from groundwire_ingest.records import LateFacts, SourceEdge
+from groundwire_ingest.tree.code_facts import CodeFacts
 from groundwire_ingest.tree.code_languages import CODE_LANGUAGES
-from groundwire_ingest.tree.facts import CodeFacts
+from groundwire_ingest.tree.file_analysis import EntityMapping
 from groundwire_ingest.tree.framework_facts import EntityUse, Page
-from groundwire_ingest.tree.model import EntityMapping
 from groundwire_ingest.tree.names.conventions import FrameworkNames
 from groundwire_ingest.tree.names.family import FamilyEdges, ImplementedMember
 from groundwire_ingest.tree.names.rules import NameRules, TreeLayout
-from groundwire_ingest.tree.names.runtime.requests import TreeRequests
-from groundwire_ingest.tree.names.runtime.texts import ResolvedText
+from groundwire_ingest.tree.names.run_time_links.requests import TreeRequests
+from groundwire_ingest.tree.names.run_time_links.texts import ResolvedText
 from groundwire_ingest.tree.names.table import SymbolTable
 
 

@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterable, Sequence
 from operator import itemgetter
 from pathlib import PurePosixPath
 
-from groundwire_index.ends.nearest import nearest
+from groundwire_index.repository_edges.nearest import nearest
 from groundwire_ingest.frameworks.registry import SERVICE_NAMES
-from groundwire_ingest.tree.files.facts import Setting
+from groundwire_ingest.tree.files.facts_about_code import Setting
 from groundwire_ingest.tree.folders import folder_of, folders_above
 
 BETWEEN = "\0"

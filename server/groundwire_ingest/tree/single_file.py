@@ -11,14 +11,15 @@ from typing import TypeAlias
 
 from groundwire_ingest.frameworks.registry import COMPONENT_READERS
 from groundwire_ingest.records import SkippedFile
-from groundwire_ingest.tree.as_code.component import Component, split_component
 from groundwire_ingest.tree.chunk_writer import ChunkClass
+from groundwire_ingest.tree.code_facts import CodeAnalysis
 from groundwire_ingest.tree.code_languages import CODE_LANGUAGES, code_reader, module_file
+from groundwire_ingest.tree.code_of_other_files.component import Component, split_component
 from groundwire_ingest.tree.decoding import read_source
 from groundwire_ingest.tree.deploy import DeployAnalysis, deploy_analysis
-from groundwire_ingest.tree.facts import CodeAnalysis
+from groundwire_ingest.tree.file_analysis import FileAnalysis, SourceFile
 from groundwire_ingest.tree.files.block_files import read_blocks
-from groundwire_ingest.tree.files.facts import ComponentFacts
+from groundwire_ingest.tree.files.facts_about_code import ComponentFacts
 from groundwire_ingest.tree.files.go_mod import read_go_mod
 from groundwire_ingest.tree.files.json_file import read_json
 from groundwire_ingest.tree.files.languages import PLAIN_TEXT
@@ -38,7 +39,6 @@ from groundwire_ingest.tree.languages.module_files import ModuleFile
 from groundwire_ingest.tree.languages.prisma import PrismaReader
 from groundwire_ingest.tree.languages.typescript.typescript_syntax import TsxSyntax
 from groundwire_ingest.tree.markdown import markdown_analysis
-from groundwire_ingest.tree.model import FileAnalysis, SourceFile
 from groundwire_ingest.tree.packages import PackageFacts, package_facts
 from groundwire_ingest.tree.sql.file import SqlFile, read_sql_file
 from groundwire_ingest.tree.sql.recognition import is_sql_script

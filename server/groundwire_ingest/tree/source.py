@@ -14,17 +14,17 @@ from groundwire_ingest.records import (
     UnusedPattern,
 )
 from groundwire_ingest.tree.access_rules import AccessRule, AccessRules
-from groundwire_ingest.tree.as_code.protobuf import rpc_names
 from groundwire_ingest.tree.code_languages import CODE_LANGUAGES
+from groundwire_ingest.tree.code_of_other_files.protobuf import rpc_names
 from groundwire_ingest.tree.component_code import read_components
 from groundwire_ingest.tree.contents import TreeContents, tree_contents
 from groundwire_ingest.tree.declaring import DeclaredTree, declare, late_component_facts
 from groundwire_ingest.tree.deploy import DeployAnalysis
+from groundwire_ingest.tree.file_analysis import FileAnalysis
 from groundwire_ingest.tree.file_facts import FileFacts
 from groundwire_ingest.tree.joining import JoinedTree, join_tree
 from groundwire_ingest.tree.kept_readings import KeptReadings
 from groundwire_ingest.tree.line_moves import line_moves
-from groundwire_ingest.tree.model import FileAnalysis
 from groundwire_ingest.tree.read_before import ReadBefore
 from groundwire_ingest.tree.reading import Signs, code_of_component, deployment_facts, is_project, read_report
 from groundwire_ingest.tree.resolve import Resolution, implementing_facts, resolve

@@ -7,15 +7,15 @@ from dataclasses import replace
 from itertools import islice
 from operator import attrgetter, itemgetter
 
-from groundwire_index.ends.nearest import nearest
-from groundwire_index.ends.tables import TableUse
 from groundwire_index.nodes.node import NodeAccess
+from groundwire_index.repository_edges.nearest import nearest
+from groundwire_index.repository_edges.tables import TableUse
 from groundwire_ingest.records import SourceEdge
-from groundwire_ingest.tree.facts import CodeFacts
+from groundwire_ingest.tree.code_facts import CodeFacts
+from groundwire_ingest.tree.file_analysis import EntityMapping, StringLiteral
 from groundwire_ingest.tree.folders import path_in
 from groundwire_ingest.tree.framework_facts import EntityUse, TableChange
 from groundwire_ingest.tree.literals import literal_edges
-from groundwire_ingest.tree.model import EntityMapping, StringLiteral
 from groundwire_ingest.tree.sql.catalog import SqlCatalog, unique_edges
 from groundwire_ingest.tree.sql.definitions import ObjectType
 from groundwire_ingest.tree.sql.object_names import Relation, parse_name

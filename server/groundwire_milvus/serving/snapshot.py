@@ -6,10 +6,10 @@ from functools import cached_property, partial
 import numpy as np
 from numpy.typing import NDArray
 
-from groundwire_index.ends.stored_ends import NO_ENDS, SeenEnds
 from groundwire_index.lexical.lexical import CODE
 from groundwire_index.link_template import link_template
 from groundwire_index.nodes.node import Node
+from groundwire_index.repository_edges.stored_ends import NO_ENDS, SeenEnds
 from groundwire_index.text.code_tokenizer import tokenize
 from groundwire_milvus.packing import Label, unhexed, unpacked_declaration, unpacked_label, unpacked_node, unpacked_text
 from groundwire_milvus.rows import Rows

@@ -12,9 +12,9 @@ from typing import Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from groundwire_index.ends.stored_ends import SeenEnds
 from groundwire_index.nodes.node import Node
 from groundwire_index.nodes.source_texts import SourceRuns
+from groundwire_index.repository_edges.stored_ends import SeenEnds
 from groundwire_index.scope import Scope
 from groundwire_index.store.manifest import VectorSpace
 from groundwire_server.backends.index_directory import IndexDirectory

@@ -13,9 +13,9 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from groundwire_index.ends.joining import RepositoryEnds, edges_between
-from groundwire_index.ends.stored_ends import SeenEnds
 from groundwire_index.files.spans import is_first_of_pair
+from groundwire_index.repository_edges.joining import RepositoryEnds, edges_between
+from groundwire_index.repository_edges.stored_ends import SeenEnds
 from groundwire_index.scope import Scope
 from groundwire_server.backends.interface import IndexSnapshot
 from groundwire_server.backends.selected_graph import Positions, Rows, StoredEdges

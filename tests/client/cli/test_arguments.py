@@ -212,13 +212,13 @@ def test_the_clients_have_the_same_defaults(server: FakeServer, call: Caller, ru
 def test_every_command_asks_several_scopes(server: FakeServer, run: Run, arguments: tuple[str, ...]) -> None:
     """`run` adds a repository and a branch."""
     run(*arguments)
-    own = cast("query_pb2.QueryRequest", server.attempts[0].request).scope
-    asked = [
-        (("-r", "other"), [("other", own.branch), (own.repository, own.branch)]),
-        (("-b", "dev"), [(own.repository, "dev"), (own.repository, own.branch)]),
-        (("-r", "team-*", "-b", "*"), [("team-*", "*"), (own.repository, own.branch)]),
+    scope = cast("query_pb2.QueryRequest", server.attempts[0].request).scope
+    read_scopes = [
+        (("-r", "other"), [("other", scope.branch), (scope.repository, scope.branch)]),
+        (("-b", "dev"), [(scope.repository, "dev"), (scope.repository, scope.branch)]),
+        (("-r", "team-*", "-b", "*"), [("team-*", "*"), (scope.repository, scope.branch)]),
     ]
-    for options, expected in asked:
+    for options, expected in read_scopes:
         assert run(*arguments, *options).code == 0
         request = cast("query_pb2.QueryRequest", server.attempts[-1].request)
         assert not request.HasField("scope")

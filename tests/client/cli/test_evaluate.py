@@ -40,8 +40,8 @@ def test_measures_are_those_of_the_places_that_come_back(
     assert rows[0][2:4] == ["[0.000,", "1.000]"]
     assert "4 questions" in done.stdout
     requests = [attempt.request for attempt in server.attempts]
-    asked = [request.scope.active_index for request in requests if isinstance(request, query_pb2.QueryRequest)]
-    assert asked == [""] * 4 + ["v0"] * 4
+    versions = [request.scope.active_index for request in requests if isinstance(request, query_pb2.QueryRequest)]
+    assert versions == [""] * 4 + ["v0"] * 4
 
 
 @pytest.mark.parametrize(

@@ -55,8 +55,8 @@ def test_a_failed_call_is_one_line_on_standard_error(
 def test_of_several_scopes_the_absent_one_is_named(server: FakeServer, run: Run) -> None:
     names = {"repository": "team-x", "branch": "main"}
     info = error_details_pb2.ErrorInfo(reason="ERROR_REASON_SCOPE_NOT_FOUND", domain="groundwire", metadata=names)
-    for told in ("there is none", "there is none: team-x main"):
-        server.fail(grpc.StatusCode.NOT_FOUND, told, [info])
+    for message in ("there is none", "there is none: team-x main"):
+        server.fail(grpc.StatusCode.NOT_FOUND, message, [info])
         assert run("query", "vat").stderr == "error: SCOPE_NOT_FOUND: there is none: team-x main\n"
 
 

@@ -83,10 +83,10 @@ def test_expand_says_that_more_lies_beyond_its_depth(server: FakeServer, run: Ru
 def test_expand_says_which_way_it_found_no_edge(server: FakeServer, run: Run, direction: str) -> None:
     walk = retrieval_pb2.ExpandDebug(seed_count=1, expanded_count=1, reason="ok")
     server.answer(retrieval_pb2.ExpandDependencyTreeResponse(seed_ids=[SEED], debug=walk, index="v1"))
-    told = run("expand", SEED, "--direction", direction).stdout.splitlines()[-1]
-    assert "; no edge " in told
+    last_line = run("expand", SEED, "--direction", direction).stdout.splitlines()[-1]
+    assert "; no edge " in last_line
     other = {"outgoing": "incoming", "incoming": "outgoing"}.get(direction, "")
-    assert f"--direction {other}" in told or not other
+    assert f"--direction {other}" in last_line or not other
 
 
 @pytest.mark.usefixtures("answers")
@@ -226,10 +226,10 @@ def test_a_text_without_a_place_is_named_by_its_id_and_symbol(server: FakeServer
 
 @pytest.mark.usefixtures("answers")
 def test_json_is_the_response_by_the_names_of_the_contract(run: Run) -> None:
-    found = json.loads(run("search", "vat", "--json").stdout)
-    assert set(found) == {"hits", "index", "exact", "debug", "search_type", "scopes", "left_out"}
-    assert set(found["hits"][1]) == set(retrieval_pb2.SearchHit.DESCRIPTOR.fields_by_name) - {"location", "scope"}
-    assert found["hits"][0]["retrievers"][0] == {"retriever": "RETRIEVER_DENSE", "rank": 1, "score": 0.75}
+    parsed = json.loads(run("search", "vat", "--json").stdout)
+    assert set(parsed) == {"hits", "index", "exact", "debug", "search_type", "scopes", "left_out"}
+    assert set(parsed["hits"][1]) == set(retrieval_pb2.SearchHit.DESCRIPTOR.fields_by_name) - {"location", "scope"}
+    assert parsed["hits"][0]["retrievers"][0] == {"retriever": "RETRIEVER_DENSE", "rank": 1, "score": 0.75}
     graph = json.loads(run("expand", SEED, "--json").stdout)
     assert graph["edges"] == [
         {"from_id": SEED, "to_id": TABLE, "edge_type": "ReadsFrom", "confidence": 0.9, "line": 12}
@@ -290,7 +290,7 @@ def test_which_of_several_indexes_were_searched_without_embeddings_is_noted(
     server: FakeServer, run: Run, action: str
 ) -> None:
     scopes = [scope_pb2.IndexScope(repository=f"r{number}", branch="main") for number in range(8)]
-    without = [retrieval_pb2.LeftOut(scope=own, retriever=retrieval_pb2.RETRIEVER_DENSE) for own in scopes[1:]]
+    without = [retrieval_pb2.LeftOut(scope=scope, retriever=retrieval_pb2.RETRIEVER_DENSE) for scope in scopes[1:]]
     server.answer(retrieval_pb2.SearchNodesResponse(scopes=scopes, left_out=without))
     server.answer(query_pb2.QueryResponse(scopes=scopes, left_out=without))
     names = ", ".join(f"r{number}::main" for number in range(1, 6))

@@ -219,10 +219,10 @@ def test_eighty_columns_are_enough(monkeypatch: pytest.MonkeyPatch, query_answer
 def test_json_is_the_response_as_protobuf_writes_it(run: Run, query_answer: query_pb2.QueryResponse) -> None:
     printed = run("query", "vat", "--json").stdout
     assert Parse(printed, query_pb2.QueryResponse()) == query_answer
-    told = json.loads(printed)
-    assert told["matches"][1]["timestamp"] == "2025-01-02T03:04:05Z"
-    assert (told["matches"][0]["rank"], told["meta"]["fusion"]) == (1, "FUSION_MODE_WEIGHTED")
-    assert "rerank" not in told["matches"][0]["scores"]
+    fields = json.loads(printed)
+    assert fields["matches"][1]["timestamp"] == "2025-01-02T03:04:05Z"
+    assert (fields["matches"][0]["rank"], fields["meta"]["fusion"]) == (1, "FUSION_MODE_WEIGHTED")
+    assert "rerank" not in fields["matches"][0]["scores"]
 
 
 @pytest.mark.parametrize("flags", [(), ("--explain", "--texts", "--graph")])

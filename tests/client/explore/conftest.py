@@ -97,7 +97,7 @@ def server(data: Path) -> Iterator[Server]:
 
 def exploring(address: str, access: AccessContext | None = None, trace: Path | None = None) -> TestClient:
     """The application, asked as a browser on this machine does; enter it to connect it to the server."""
-    connect = partial(AsyncGroundwireClient, address, access=access, timeout=60, check_values=False)
+    connect = partial(AsyncGroundwireClient, address, access=access, timeout=300, check_values=False)
     app = make_app(Settings(connect, KEY, [HOST], trace=trace))
     return TestClient(app, base_url=f"http://{HOST}", follow_redirects=False)
 

@@ -60,9 +60,9 @@ def server(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ser
     for folder in ("definition", "engine", "parsing", "validation"):
         shutil.copytree(ROOT / "pipelines" / package / folder, source / package / folder)
     shutil.copytree(ROOT / "protos" / "groundwire" / "evidence", source / package / "evidence")
-    own = shutil.copytree(data, source.with_name("data"))
-    run_ok("index", source, "-r", "groundwire", "-b", "main", "--version", "1.0", "--data", own)
-    with Server(own) as server:
+    copied_data = shutil.copytree(data, source.with_name("data"))
+    run_ok("index", source, "-r", "groundwire", "-b", "main", "--version", "1.0", "--data", copied_data)
+    with Server(copied_data) as server:
         yield server
 
 
@@ -217,10 +217,10 @@ def test_names_of_a_drawing_lie_in_their_boxes_and_no_two_labels_overlap(reader:
 def test_one_click_asks_an_example(reader: Reader) -> None:
     page = reader.open("/?scope=groundwire::main")
     example = page.locator(".examples a").first
-    asked = example.text_content()
+    question = example.text_content()
     example.click()
     page.wait_for_selector(".match")
-    assert page.locator("input[name=q]").input_value() == asked
+    assert page.locator("input[name=q]").input_value() == question
 
 
 def test_three_matches_are_on_the_first_screen(reader: Reader) -> None:

@@ -54,7 +54,7 @@ def server(tmp_path_factory: pytest.TempPathFactory, key: SigningKey) -> Iterato
 
 @pytest.fixture(scope="module")
 def browser(server: Server) -> Iterator[TestClient]:
-    connect = partial(AsyncGroundwireClient, server.address, token=request_token, timeout=60, check_values=False)
+    connect = partial(AsyncGroundwireClient, server.address, token=request_token, timeout=300, check_values=False)
     app = make_app(Settings(connect, "", [HOST, "code.example"], caller_tokens=True))
     with TestClient(app, base_url=f"http://{HOST}", follow_redirects=False) as browser:
         yield browser
@@ -121,13 +121,13 @@ def test_callers_see_what_their_own_tokens_grant(browser: TestClient, key: Signi
 def test_callers_at_the_same_time_keep_their_tokens_apart(browser: TestClient, key: SigningKey) -> None:
     callers = [("shop", "vault"), ("vault", "shop")] * 12
 
-    def asked(own: str) -> str:
-        return content(browser, "/indexes", bearer(key, own)).html
+    def page_for(own_word: str) -> str:
+        return content(browser, "/indexes", bearer(key, own_word)).html
 
     with ThreadPoolExecutor(8) as pool:
-        pages = list(pool.map(asked, [own for own, _ in callers]))
-    for (own, other), page in zip(callers, pages, strict=True):
-        assert own in page
+        pages = list(pool.map(page_for, [own_word for own_word, _ in callers]))
+    for (own_word, other), page in zip(callers, pages, strict=True):
+        assert own_word in page
         assert other not in page
 
 
@@ -177,8 +177,8 @@ def test_a_server_that_checks_no_tokens_is_refused(tmp_path: Path) -> None:
         assert process.stderr is not None
         with process.stdout, process.stderr:
             assert process.wait(END_SECONDS) == 2
-            told = " ".join(re.sub("[│╭╮╰╯─]", " ", process.stderr.read()).split())
-    assert "answers callers without a token, so it would not check theirs: set its access_mode to jwt" in told
+            warning = " ".join(re.sub("[│╭╮╰╯─]", " ", process.stderr.read()).split())
+    assert "answers callers without a token, so it would not check theirs: set its access_mode to jwt" in warning
 
 
 @pytest.mark.parametrize("path", ["/indexes/", "/static", "/view/indexes/"])

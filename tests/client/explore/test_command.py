@@ -26,19 +26,19 @@ def test_a_port_in_use_is_named() -> None:
 
 
 @pytest.mark.parametrize(
-    ("option", "value", "told"),
+    ("option", "value", "message"),
     [
         ("--timeout", "0", "timeout must be a positive"),
         ("--trace", "absent.jsonl", "does not exist"),
         ("--port", "65536", "--port"),
     ],
 )
-def test_a_wrong_option_is_named(option: str, value: str, told: str) -> None:
-    assert told in refused("--server", "127.0.0.1:1", option, value)
+def test_a_wrong_option_is_named(option: str, value: str, message: str) -> None:
+    assert message in refused("--server", "127.0.0.1:1", option, value)
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "message"),
     [
         (["--listen", "8422"], "must be HOST:PORT"),
         (["--listen", "127.0.0.1:99999"], "must be HOST:PORT"),
@@ -48,8 +48,8 @@ def test_a_wrong_option_is_named(option: str, value: str, told: str) -> None:
         (["--allowed-host", "code.example"], "has no use without --listen"),
     ],
 )
-def test_options_that_do_not_go_together_are_refused(options: list[str], told: str) -> None:
-    assert told in refused("--server", "127.0.0.1:1", *options)
+def test_options_that_do_not_go_together_are_refused(options: list[str], message: str) -> None:
+    assert message in refused("--server", "127.0.0.1:1", *options)
 
 
 def test_a_token_that_would_travel_in_the_clear_is_refused(tmp_path: Path) -> None:

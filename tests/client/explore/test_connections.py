@@ -34,5 +34,5 @@ def test_connections_that_send_no_more_shut_out_no_reader(server: Server, sent: 
         finally:
             process.terminate()
             process.wait(END_SECONDS)
-        assert "Traceback" not in (told := process.stderr.read())
-        assert len(told) < 10_000
+        assert "Traceback" not in (errors := process.stderr.read())
+        assert len(errors) < 10_000

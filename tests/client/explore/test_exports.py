@@ -20,17 +20,17 @@ def answer(text: str, name: str) -> str:
 
 
 def test_an_answer_has_each_match_with_its_citation_and_text() -> None:
-    told = answer("def a():\n    pass\n", "Shop.a")
-    assert told.startswith("# where is \\# it?\n\nFrom index v1 of shop · main.\n")
-    assert "## 1. Shop.a\n\n`` src/`a`.py:3-4 ``\n\n```py\ndef a():\n    pass\n```\n" in told
-    assert told.endswith("## 2. Shop.order\n\n`b.md`\n\nText left out: over the budget\n")
+    exported = answer("def a():\n    pass\n", "Shop.a")
+    assert exported.startswith("# where is \\# it?\n\nFrom index v1 of shop · main.\n")
+    assert "## 1. Shop.a\n\n`` src/`a`.py:3-4 ``\n\n```py\ndef a():\n    pass\n```\n" in exported
+    assert exported.endswith("## 2. Shop.order\n\n`b.md`\n\nText left out: over the budget\n")
 
 
 def test_a_text_cannot_end_its_fence_nor_a_name_its_line() -> None:
-    told = answer("````\n# no heading\n````", f"{MARKUP}\n# no heading")
+    exported = answer("````\n# no heading\n````", f"{MARKUP}\n# no heading")
     escaped = re.sub(r"([<>()])", r"\\\1", MARKUP)
-    assert "`````py\n````\n# no heading\n````\n`````\n" in told
-    assert re.findall("^#+ .*", told.replace("````\n# no heading\n````", ""), re.MULTILINE) == [
+    assert "`````py\n````\n# no heading\n````\n`````\n" in exported
+    assert re.findall("^#+ .*", exported.replace("````\n# no heading\n````", ""), re.MULTILINE) == [
         "# where is \\# it?",
         f"## 1. {escaped} \\# no heading",
         "## 2. Shop.order",
@@ -49,10 +49,10 @@ def test_a_label_is_one_line_without_signs_that_steer() -> None:
     """A line break would begin a statement of its own."""
     name, kind = "a\n  click n0 call x\u2028b\u202e", "Calls\r\n  n0 --> n1\x1b"
     nodes = [Placed(number, name, PLACE, 0, ()) for number in ("1", "2")]
-    told = mermaid_graph(nodes, [Edge(nodes[0], nodes[1], kind, "1", 3)])
-    told += mermaid_map([Part(f"{name}.py", 1), Part("b", 2)], {(f"{name}.py", "b"): 1})
-    assert len(told.splitlines()) == 2 * 4
-    assert not [sign for sign in "\u202e\x1b" if sign in told]
+    exported = mermaid_graph(nodes, [Edge(nodes[0], nodes[1], kind, "1", 3)])
+    exported += mermaid_map([Part(f"{name}.py", 1), Part("b", 2)], {(f"{name}.py", "b"): 1})
+    assert len(exported.splitlines()) == 2 * 4
+    assert not [sign for sign in "\u202e\x1b" if sign in exported]
 
 
 def test_a_map_is_a_flowchart_with_the_most_frequent_edges_first() -> None:

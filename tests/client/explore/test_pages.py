@@ -18,7 +18,7 @@ CREATE = quote("shop::main::py::Invoice.Create")
 
 def pairs(content: Content, tag: str, name: str) -> list[str | None]:
     """The values of an attribute of all elements of a tag."""
-    return [attributes[name] for found, attributes in content.elements if found == tag and name in attributes]
+    return [attributes[name] for element, attributes in content.elements if element == tag and name in attributes]
 
 
 def test_a_query_shows_stages_reasons_and_texts(get: Get) -> None:
@@ -68,7 +68,7 @@ def test_a_page_without_a_question_asks_for_one(get: Get) -> None:
 
 def test_the_page_of_evidence_shows_the_text_of_a_prompt(get: Get, server: Server) -> None:
     shown = get("/evidence?q=create+invoice&phrasings=total+of+lines%0D%0A+%0D%0AInvoice.create&budget=300")
-    with GroundwireClient(server.address, timeout=60) as client:
+    with GroundwireClient(server.address, timeout=300) as client:
         given = ["total of lines", "Invoice.create"]
         evidence = client.evidence(SHOP, "create invoice", 300, phrasings=given, explain=True)
     assert f"{len(evidence.texts)} passages in version v2 · {evidence.used_tokens} of 300 tokens" in shown.text
@@ -171,7 +171,7 @@ def test_the_page_has_the_access_it_was_started_with(get: Get, server: Server) -
 
 
 @pytest.mark.parametrize(
-    ("address", "told"),
+    ("address", "message"),
     [
         ("/?k=abc&q=x", "k: Input should be a valid integer"),
         ("/?k=51&q=x", "k: Input should be less than or equal to 50"),
@@ -185,14 +185,14 @@ def test_the_page_has_the_access_it_was_started_with(get: Get, server: Server) -
         ("/compare?q=x&b.fusion=cold", "fusion: must be one of"),
     ],
 )
-def test_a_wrong_parameter_is_named(get: Get, address: str, told: str) -> None:
+def test_a_wrong_parameter_is_named(get: Get, address: str, message: str) -> None:
     shown = get(address)
     assert shown.status == 400
-    assert told in shown.text
+    assert message in shown.text
 
 
 @pytest.mark.parametrize(
-    ("address", "told"),
+    ("address", "message"),
     [
         ("/?q=x&scope=absent::main", "SCOPE_NOT_FOUND"),
         ("/?q=x&scope=shop::main::v9", "INDEX_NOT_FOUND"),
@@ -202,10 +202,10 @@ def test_a_wrong_parameter_is_named(get: Get, address: str, told: str) -> None:
         (f"/?q={'x' * 9000}", "query"),
     ],
 )
-def test_what_the_server_refuses_is_shown_in_the_page(get: Get, address: str, told: str) -> None:
+def test_what_the_server_refuses_is_shown_in_the_page(get: Get, address: str, message: str) -> None:
     shown = get(address)
     assert shown.status == 200
-    assert told in shown.text
+    assert message in shown.text
 
 
 def test_a_server_out_of_reach_is_said_to_be() -> None:

@@ -87,11 +87,11 @@ def test_two_sides_of_several_indexes_are_compared(get: Get) -> None:
 
 
 @pytest.mark.parametrize(
-    ("also", "told"),
+    ("also", "message"),
     [("absent::main", "SCOPE_NOT_FOUND"), ("web-vault::main", "SCOPE_NOT_FOUND"), ("shop::main::v1", "scopes[1]")],
 )
-def test_another_index_that_cannot_be_asked_is_named(get: Get, also: str, told: str) -> None:
-    assert told in get(f"/?q=x&scope=shop::main&also={also}").text
+def test_another_index_that_cannot_be_asked_is_named(get: Get, also: str, message: str) -> None:
+    assert message in get(f"/?q=x&scope=shop::main&also={also}").text
 
 
 def test_another_index_of_a_wrong_form_is_named(get: Get) -> None:

@@ -35,37 +35,37 @@ REPOSITORIES = ["vault::main", "absent::main", "nowhere::main", "shop::main::v1"
 
 @pytest.mark.parametrize("widening", WIDENINGS, ids=lambda widening: next(iter(widening)))
 def test_an_argument_that_names_access_is_refused(shopper: Agent, widening: dict[str, object]) -> None:
-    told = shopper.call("search_code", query="invoice", search_type="bm25", **widening)
-    assert told.failed
-    assert "is no argument of search_code" in told.text
+    result = shopper.call("search_code", query="invoice", search_type="bm25", **widening)
+    assert result.failed
+    assert "is no argument of search_code" in result.text
 
 
 def test_a_request_of_many_unknown_arguments_is_not_answered_with_all_of_them(shopper: Agent) -> None:
-    told = shopper.call("search_code", query="invoice", **{f"argument_{number}": 1 for number in range(1_000)})
-    assert told.failed
-    assert told.text.splitlines()[10:] == ["and 990 more such problems"]
+    result = shopper.call("search_code", query="invoice", **{f"argument_{number}": 1 for number in range(1_000)})
+    assert result.failed
+    assert result.text.splitlines()[10:] == ["and 990 more such problems"]
 
 
 @pytest.mark.parametrize("query", JUNK)
 def test_words_of_a_query_are_nothing_but_words(shopper: Agent, query: str) -> None:
-    for told in (shopper.call("search_code", query=query, search_type="bm25"), shopper.call("ask", query=query)):
-        assert not told.failed, told.text
-        assert "vault" not in str(told.structured)
-        assert SALARY not in str(told.structured)
+    for result in (shopper.call("search_code", query=query, search_type="bm25"), shopper.call("ask", query=query)):
+        assert not result.failed, result.text
+        assert "vault" not in str(result.structured)
+        assert SALARY not in str(result.structured)
 
 
 @pytest.mark.parametrize("repository", REPOSITORIES)
 def test_what_is_not_granted_not_there_and_not_allowed_are_told_alike(shopper: Agent, repository: str) -> None:
-    told = shopper.call("search_code", query="invoice", search_type="bm25", repository=repository)
-    assert told.failed
-    assert told.text == f"repository: {repository!r} is not available: give a name that list_repositories returns"
+    result = shopper.call("search_code", query="invoice", search_type="bm25", repository=repository)
+    assert result.failed
+    assert result.text == f"repository: {repository!r} is not available: give a name that list_repositories returns"
 
 
 @pytest.mark.parametrize("tool", ["read_code", "expand_graph"])
 def test_an_id_of_another_repository_opens_nothing(shopper: Agent, tool: str) -> None:
-    told = shopper.call(tool, nodes=[SECRET])
-    assert told.failed
-    assert told.text.startswith("repository: 'vault::main' is not available")
+    result = shopper.call(tool, nodes=[SECRET])
+    assert result.failed
+    assert result.text.startswith("repository: 'vault::main' is not available")
     both = shopper.call(tool, nodes=[ORDER, SECRET])
     assert (both.failed, "is not available" in both.text) == (True, True)
 
@@ -80,8 +80,8 @@ def test_ids_of_several_repositories_are_one_call(front: Front) -> None:
 
 
 def test_a_hidden_node_is_as_one_that_is_not_there(shopper: Agent) -> None:
-    told = shopper.call("read_code", nodes=[SALARY, "shop::main::py::nothing"])
-    assert told.text.splitlines() == [
+    result = shopper.call("read_code", nodes=[SALARY, "shop::main::py::nothing"])
+    assert result.text.splitlines() == [
         f"left out: {SALARY}  (no such node)",
         "left out: shop::main::py::nothing  (no such node)",
     ]
@@ -105,11 +105,11 @@ def test_a_caller_sees_by_its_own_token(front: Front) -> None:
 def test_a_repository_tells_how_its_lines_are_linked(front: Front) -> None:
     """Hits have no links, which would take tokens of each result."""
     agent = front.agent("shop", "vault")
-    told = agent.call("list_repositories")
-    shop, vault = told.structured["repositories"]
+    result = agent.call("list_repositories")
+    shop, vault = result.structured["repositories"]
     assert shop["links"] == "https://git.example/shop/{path}#L{start_line}"
     assert "links" not in vault
-    first, second = told.text.splitlines()
+    first, second = result.text.splitlines()
     assert first.endswith("; links https://git.example/shop/{path}#L{start_line}")
     assert "links" not in second
     for tool in ("search_code", "ask"):
@@ -117,17 +117,17 @@ def test_a_repository_tells_how_its_lines_are_linked(front: Front) -> None:
 
 
 def test_all_repositories_are_those_that_the_caller_sees(front: Front) -> None:
-    asked = {"query": "order price", "repository": "all"}
+    arguments = {"query": "order price", "repository": "all"}
     both, shop = front.agent("shop", "vault"), front.agent("shop")
     for tool in ("search_code", "ask"):
-        told = both.call(tool, **asked).text.splitlines()
-        assert {name for line in told[:-1] for name in ("shop::main", "vault::main") if name in line} == {
+        result = both.call(tool, **arguments).text.splitlines()
+        assert {name for line in result[:-1] for name in ("shop::main", "vault::main") if name in line} == {
             "shop::main",
             "vault::main",
         }
-        assert told[-1] == "Searched by words alone, for lack of embeddings: shop::main, vault::main."
-        assert "vault" not in shop.call(tool, **asked).text
-    assert "No repository is available" in front.agent().call("search_code", **asked).text
+        assert result[-1] == "Searched by words alone, for lack of embeddings: shop::main, vault::main."
+        assert "vault" not in shop.call(tool, **arguments).text
+    assert "No repository is available" in front.agent().call("search_code", **arguments).text
 
 
 def test_callers_at_the_same_time_keep_their_tokens_apart(front: Front) -> None:
@@ -137,7 +137,7 @@ def test_callers_at_the_same_time_keep_their_tokens_apart(front: Front) -> None:
         async def many(client: Client) -> list[Told]:
             return [await call(client, "list_repositories") for _ in range(5)]
 
-        return [line["repository"] for told in agent.session(many) for line in told.structured["repositories"]]
+        return [line["repository"] for result in agent.session(many) for line in result.structured["repositories"]]
 
     with ThreadPoolExecutor(len(agents)) as pool:
         lists = list(pool.map(seen, agents))
@@ -146,9 +146,9 @@ def test_callers_at_the_same_time_keep_their_tokens_apart(front: Front) -> None:
 
 @pytest.mark.parametrize("token", ["junk", "eyJhbGciOiJub25lIn0.e30."])
 def test_a_token_that_is_not_accepted_shows_nothing(front: Front, token: str) -> None:
-    told = Agent(front.url, token).call("list_repositories")
-    assert told.failed
-    assert told.text == "the token is not accepted, it may have expired: tell the user to renew it"
+    result = Agent(front.url, token).call("list_repositories")
+    assert result.failed
+    assert result.text == "the token is not accepted, it may have expired: tell the user to renew it"
     with pytest.raises(MCPError, match="is not accepted"):
         Agent(front.url, token).read(f"groundwire://node/{PRICE}")
 

@@ -59,10 +59,10 @@ def answered(server: FakeServer, pending: str = "") -> Told:
 )
 def test_a_failed_call_says_what_to_do(server: FakeServer, code: str, details: list[Message], said: str) -> None:
     server.fail(grpc.StatusCode[code], "confidential", details)
-    told = answered(server)
-    assert told.failed
-    assert said in told.text
-    assert told.structured == {}
+    result = answered(server)
+    assert result.failed
+    assert said in result.text
+    assert result.structured == {}
 
 
 def test_a_folder_without_an_index_says_how_far_its_build_is(server: FakeServer) -> None:

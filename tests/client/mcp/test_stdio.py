@@ -27,9 +27,9 @@ def test_an_agent_that_starts_it_sees_what_the_operator_allows(site: Site) -> No
         "GROUNDWIRE_SERVER": site.address,
         "GROUNDWIRE_TOKEN_FILE": str(site.token_file("shop", "vault")),
     }
-    repositories, found, secret, refused = over_stdio(talk, "--scope", "shop::main::v1", environment=environment)
+    repositories, hits, secret, refused = over_stdio(talk, "--scope", "shop::main::v1", environment=environment)
     assert [line["repository"] for line in repositories.structured["repositories"]] == ["shop::main"]
-    assert [hit["symbol"] for hit in found.structured["hits"]] == ["shop.order"]
+    assert [hit["symbol"] for hit in hits.structured["hits"]] == ["shop.order"]
     assert "names no node" in secret.text
     assert "is no argument of ask" in refused.text
 
@@ -49,15 +49,15 @@ def test_without_scopes_all_that_the_server_lists_for_the_caller_is_offered(site
             talk, environment={**os.environ, "GROUNDWIRE_SERVER": site.address, "GROUNDWIRE_TOKEN_FILE": token}
         )
 
-    repositories, found, hidden, read = talked("shop")
+    repositories, hits, hidden, read = talked("shop")
     assert [line["repository"] for line in repositories.structured["repositories"]] == ["shop::main"]
-    assert found.structured["hits"]
+    assert hits.structured["hits"]
     assert "is not available" in hidden.text
     assert "def order" in read.text
-    repositories, found, vault, read = talked("shop", "vault")
+    repositories, hits, vault, read = talked("shop", "vault")
     names = [line["repository"] for line in repositories.structured["repositories"]]
     assert names == ["shop::main", "vault::main"]
-    assert "repository: give one of shop::main, vault::main" in found.text
+    assert "repository: give one of shop::main, vault::main" in hits.text
     assert vault.structured["hits"]
     assert "def order" in read.text
 
@@ -79,7 +79,7 @@ INITIALIZE = {
 def answers(site: Site, *lines: str) -> list[dict[str, Any]]:
     """The answers to an introduction and these lines, by a process whose input ends then."""
     environment = {**os.environ, "GROUNDWIRE_TOKEN_FILE": str(site.token_file("shop"))}
-    told = subprocess.run(
+    replies = subprocess.run(
         [executable(), "mcp", "--server", site.address, "--scope", "shop::main"],
         input="".join(f"{line}\n" for line in (json.dumps(INITIALIZE), *lines)).encode(),
         env=environment,
@@ -87,7 +87,7 @@ def answers(site: Site, *lines: str) -> list[dict[str, Any]]:
         timeout=END_SECONDS,
         check=True,
     ).stdout
-    return [json.loads(line) for line in told.splitlines()]
+    return [json.loads(line) for line in replies.splitlines()]
 
 
 @pytest.mark.parametrize(

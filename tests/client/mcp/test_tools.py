@@ -70,23 +70,23 @@ def test_structured_content_is_of_the_schema_and_says_what_the_text_says_where_i
     front: Front, tool: str, mode: str
 ) -> None:
     agent = front.agent("shop", mode=mode)
-    told = agent.call(tool, **ANSWERS[tool])
-    assert not told.failed, told.text
+    result = agent.call(tool, **ANSWERS[tool])
+    assert not result.failed, result.text
     (entry,) = (entry for entry in listed(agent).tools if entry.name == tool)
     if tool in ("ask", "grep_code", "read_code"):
-        assert (entry.output_schema, told.structured) == (None, {})
+        assert (entry.output_schema, result.structured) == (None, {})
         return
     assert entry.output_schema is not None
-    Draft202012Validator(entry.output_schema).validate(told.structured)
-    for node in (part for value in told.structured.values() if isinstance(value, list) for part in value):
+    Draft202012Validator(entry.output_schema).validate(result.structured)
+    for node in (part for value in result.structured.values() if isinstance(value, list) for part in value):
         for name in ("id", "place", "symbol", "repository", "code"):
-            assert node.get(name, "") in told.text if isinstance(node, dict) else True
+            assert node.get(name, "") in result.text if isinstance(node, dict) else True
 
 
 def test_a_search_gives_each_place_and_symbol_once_with_its_signature(shopper: Agent) -> None:
-    told = shopper.call("search_code", query="vat", top_k=1, **BM25)
-    assert told.structured == {"hits": [{"place": "src/tax.py:30-31", "symbol": "shop.tax", "code": "def tax():"}]}
-    assert told.text == "src/tax.py:30-31  shop.tax  def tax():"
+    result = shopper.call("search_code", query="vat", top_k=1, **BM25)
+    assert result.structured == {"hits": [{"place": "src/tax.py:30-31", "symbol": "shop.tax", "code": "def tax():"}]}
+    assert result.text == "src/tax.py:30-31  shop.tax  def tax():"
 
 
 def test_lines_are_listed_below_their_files_as_far_as_there_is_room() -> None:
@@ -113,8 +113,8 @@ def test_of_a_text_that_begins_with_a_bracket_the_line_that_answers_is_shown() -
 
 def test_phrasings_find_what_the_query_does_not(shopper: Agent) -> None:
     assert shopper.call("search_code", query="surcharge", **BM25).structured["hits"] == []
-    found = shopper.call("search_code", query="surcharge", phrasings=["vat"], **BM25)
-    assert [hit["symbol"] for hit in found.structured["hits"]] == ["shop.tax"]
+    result = shopper.call("search_code", query="surcharge", phrasings=["vat"], **BM25)
+    assert [hit["symbol"] for hit in result.structured["hits"]] == ["shop.tax"]
     assert "nothing" in shopper.call("ask", query="surcharge").text.lower()
     assert "def tax():" in shopper.call("ask", query="surcharge", phrasings=["vat"]).text
 
@@ -126,8 +126,8 @@ def test_places_and_symbols_name_nodes(shopper: Agent, name: str) -> None:
     assert read[1:3] == ["30 def tax():", "       return rate # " + ("vat invoice " * 300).strip()]
     walked = shopper.call("expand_graph", nodes=[name], direction="incoming").structured["nodes"]
     assert [node["symbol"] for node in walked] == ["shop.tax", "shop.price"]
-    found = shopper.call("find_paths", from_nodes=["shop.order"], to_nodes=[name])
-    assert [path["nodes"] for path in found.structured["paths"]] == [[1, 2, 3]]
+    result = shopper.call("find_paths", from_nodes=["shop.order"], to_nodes=[name])
+    assert [path["nodes"] for path in result.structured["paths"]] == [[1, 2, 3]]
     assert "def tax():" in shopper.read(f"groundwire://node/{quote(name, safe='')}")
 
 
@@ -138,15 +138,15 @@ def test_a_hidden_node_has_no_name(shopper: Agent) -> None:
 
 
 def test_words_may_end_a_path_and_are_told(shopper: Agent) -> None:
-    told = shopper.call("find_paths", from_nodes=["order"], to_query="vat rate")
-    assert told.structured["paths"]
-    assert "A search took 'vat rate' for src/tax.py:30-31" in told.structured["note"]
+    result = shopper.call("find_paths", from_nodes=["order"], to_query="vat rate")
+    assert result.structured["paths"]
+    assert "A search took 'vat rate' for src/tax.py:30-31" in result.structured["note"]
 
 
 def test_a_name_that_means_nothing_is_not_searched_for(shopper: Agent) -> None:
-    told = shopper.call("find_paths", from_nodes=["order"], to_nodes=["vat rate"])
-    assert told.failed
-    assert told.text.startswith("'vat rate' names no node")
+    result = shopper.call("find_paths", from_nodes=["order"], to_nodes=["vat rate"])
+    assert result.failed
+    assert result.text.startswith("'vat rate' names no node")
     neither = shopper.call("find_paths", from_nodes=["order"])
     assert (neither.failed, neither.text) == (True, "to_nodes: name a node, or give to_query")
 
@@ -158,13 +158,13 @@ def test_a_search_is_narrowed_by_path_and_language(shopper: Agent) -> None:
     assert other.structured["hits"] == []
     assert "try other words" in other.text
     for tool in ("search_code", "ask"):
-        told = shopper.call(tool, query="invoice", languages=["pyton"])
-        assert "no active node has the language 'pyton'; did you mean 'python'? There are: python" in told.text
+        result = shopper.call(tool, query="invoice", languages=["pyton"])
+        assert "no active node has the language 'pyton'; did you mean 'python'? There are: python" in result.text
 
 
 def test_of_a_text_beyond_the_budget_the_head_is_shown(shopper: Agent) -> None:
-    told = shopper.call("read_code", nodes=[TAX, ORDER, PRICE, "shop::main::py::nothing"], budget_tokens=24)
-    assert told.text.splitlines() == [
+    result = shopper.call("read_code", nodes=[TAX, ORDER, PRICE, "shop::main::py::nothing"], budget_tokens=24)
+    assert result.text.splitlines() == [
         "src/tax.py:30-31 shop.tax",
         "30 def tax():",
         "…31-31 left out, 605 tokens: read src/tax.py:31-31",
@@ -179,63 +179,63 @@ def test_of_a_text_beyond_the_budget_the_head_is_shown(shopper: Agent) -> None:
 
 
 def test_names_that_mean_nothing_leave_the_others_readable(shopper: Agent) -> None:
-    told = shopper.call("read_code", nodes=["shop.order", "shop.orders", "nothing.py:3-9"])
-    assert not told.failed
-    assert told.text.splitlines()[:3] == ["src/order.py:10-11 shop.order", "10 def order():", "   " + BODY]
-    assert "'shop.orders' names no node" in told.text
-    assert "'nothing.py:3-9' names no node" in told.text
+    result = shopper.call("read_code", nodes=["shop.order", "shop.orders", "nothing.py:3-9"])
+    assert not result.failed
+    assert result.text.splitlines()[:3] == ["src/order.py:10-11 shop.order", "10 def order():", "   " + BODY]
+    assert "'shop.orders' names no node" in result.text
+    assert "'nothing.py:3-9' names no node" in result.text
 
 
 def test_a_symbol_without_a_node_is_answered_with_the_places_of_its_text(shopper: Agent) -> None:
-    told = shopper.call("read_code", nodes=["rate"])
-    assert not told.failed
-    assert "'rate' names no node" in told.text
-    assert "  src/tax.py:31  return rate # vat invoice" in told.text
+    result = shopper.call("read_code", nodes=["rate"])
+    assert not result.failed
+    assert "'rate' names no node" in result.text
+    assert "  src/tax.py:31  return rate # vat invoice" in result.text
     hidden = shopper.call("read_code", nodes=["payroll"])
     assert (hidden.failed, "occurs" in hidden.text) == (True, False)
 
 
 def test_ask_gives_passages_with_file_and_lines_within_the_budget(shopper: Agent) -> None:
-    told = shopper.call("ask", query="invoice total", phrasings=["order price"], budget_tokens=200)
-    assert told.text.splitlines()[:3] == ["src/order.py", "[1] shop", "10 def order():"]
-    assert "src/price.py" in told.text
-    evidence, note = told.text.rsplit("\n", 1)
+    result = shopper.call("ask", query="invoice total", phrasings=["order price"], budget_tokens=200)
+    assert result.text.splitlines()[:3] == ["src/order.py", "[1] shop", "10 def order():"]
+    assert "src/price.py" in result.text
+    evidence, note = result.text.rsplit("\n", 1)
     assert TokenCounter().count(evidence) <= 200
     assert note == "Searched by words alone: the index has no embeddings, or not yet."
 
 
 def test_ask_does_not_show_again_what_was_shown(shopper: Agent) -> None:
-    asked: dict[str, Any] = {"query": "invoice total", "phrasings": ["order price"]}
-    again = shopper.call("ask", **asked, shown=["src/order.py:10-11", "nothing.py:1", PRICE]).text
-    assert BODY in shopper.call("ask", **asked).text
+    arguments: dict[str, Any] = {"query": "invoice total", "phrasings": ["order price"]}
+    again = shopper.call("ask", **arguments, shown=["src/order.py:10-11", "nothing.py:1", PRICE]).text
+    assert BODY in shopper.call("ask", **arguments).text
     assert BODY not in again
     assert "[1] src/order.py:10-11" in again
 
 
 def test_weak_evidence_says_so_first(shopper: Agent) -> None:
-    told = shopper.call("ask", query="how do I bake sourdough bread and return it?")
-    assert told.text.startswith(("This is probably no answer", "Nothing matches"))
+    result = shopper.call("ask", query="how do I bake sourdough bread and return it?")
+    assert result.text.startswith(("This is probably no answer", "Nothing matches"))
 
 
 def test_a_search_says_that_the_index_has_words_alone(shopper: Agent) -> None:
-    told = shopper.call("search_code", query="invoice total")
-    assert told.structured["hits"]
-    assert told.structured["note"] == "Searched by words alone: the index has no embeddings, or not yet."
+    result = shopper.call("search_code", query="invoice total")
+    assert result.structured["hits"]
+    assert result.structured["note"] == "Searched by words alone: the index has no embeddings, or not yet."
     assert "note" not in shopper.call("search_code", query="invoice total", **BM25).structured
 
 
 def test_a_walk_numbers_its_nodes(shopper: Agent) -> None:
-    told = shopper.call("expand_graph", nodes=[PRICE], direction="both")
-    assert [(node["n"], node["symbol"], node.get("depth", 0)) for node in told.structured["nodes"]] == [
+    result = shopper.call("expand_graph", nodes=[PRICE], direction="both")
+    assert [(node["n"], node["symbol"], node.get("depth", 0)) for node in result.structured["nodes"]] == [
         (1, "shop.price", 0),
         (2, "shop.order", 1),
         (3, "shop.tax", 1),
     ]
-    assert told.structured["edges"] == [
+    assert result.structured["edges"] == [
         {"from": 2, "to": 1, "type": "Calls", "line": 12},
         {"from": 1, "to": 3, "type": "Calls", "line": 12},
     ]
-    assert "[2] -> [1]  Calls, line 12" in told.text
+    assert "[2] -> [1]  Calls, line 12" in result.text
 
 
 def test_a_walk_says_when_there_is_more(shopper: Agent) -> None:
@@ -244,9 +244,9 @@ def test_a_walk_says_when_there_is_more(shopper: Agent) -> None:
 
 
 def test_a_path_is_told_by_its_nodes(shopper: Agent) -> None:
-    told = shopper.call("find_paths", from_nodes=[TAX], to_nodes=[ORDER], direction="incoming")
-    assert [path["nodes"] for path in told.structured["paths"]] == [[1, 2, 3]]
-    assert "path 1: [1] <-(Calls, line 12)- [2] <-(Calls, line 12)- [3]" in told.text
+    result = shopper.call("find_paths", from_nodes=[TAX], to_nodes=[ORDER], direction="incoming")
+    assert [path["nodes"] for path in result.structured["paths"]] == [[1, 2, 3]]
+    assert "path 1: [1] <-(Calls, line 12)- [2] <-(Calls, line 12)- [3]" in result.text
 
 
 def test_paths_alike_are_left_out_with_their_nodes() -> None:
@@ -259,10 +259,12 @@ def test_paths_alike_are_left_out_with_their_nodes() -> None:
     hops = [GraphEdge(from_id="A", to_id="B"), GraphEdge(from_id="B", to_id="D")]
     other = [GraphEdge(from_id="A", to_id="C"), GraphEdge(from_id="C", to_id="D")]
     paths = [DependencyPath(node_ids="ABD", hops=hops), DependencyPath(node_ids="ACD", hops=other)]
-    told = paths_of(FindPathsResponse(paths=paths, nodes=nodes), "outgoing", [], [])
-    assert [path.nodes for path in told.paths] == [[1, 2, 3]]
-    assert [(node.place, node.symbol) for node in told.nodes] == [(f"src/org/shop/{id_}.java:1", id_) for id_ in "ABD"]
-    assert "Left out: 1 that differ in one node only" in told.note
+    result = paths_of(FindPathsResponse(paths=paths, nodes=nodes), "outgoing", [], [])
+    assert [path.nodes for path in result.paths] == [[1, 2, 3]]
+    assert [(node.place, node.symbol) for node in result.nodes] == [
+        (f"src/org/shop/{id_}.java:1", id_) for id_ in "ABD"
+    ]
+    assert "Left out: 1 that differ in one node only" in result.note
 
 
 @pytest.mark.parametrize(
@@ -283,9 +285,9 @@ def test_paths_alike_are_left_out_with_their_nodes() -> None:
 def test_no_path_is_told_with_the_way_that_was_asked(
     shopper: Agent, ends: tuple[str, str], direction: str, said: str
 ) -> None:
-    told = shopper.call("find_paths", from_nodes=[ends[0]], to_nodes=[ends[1]], direction=direction)
-    assert told.structured["paths"] == []
-    assert said in told.structured["note"]
+    result = shopper.call("find_paths", from_nodes=[ends[0]], to_nodes=[ends[1]], direction=direction)
+    assert result.structured["paths"] == []
+    assert said in result.structured["note"]
 
 
 @pytest.mark.parametrize(
@@ -344,10 +346,10 @@ def test_a_resource_that_is_not_there_is_an_error(shopper: Agent, uri: str) -> N
 def test_a_broken_rule_is_an_error_that_names_the_argument(
     shopper: Agent, tool: str, arguments: dict[str, object], said: str
 ) -> None:
-    told = shopper.call(tool, **arguments)
-    assert told.failed
-    assert said in told.text
-    assert len(told.text) < 500
+    result = shopper.call(tool, **arguments)
+    assert result.failed
+    assert said in result.text
+    assert len(result.text) < 500
 
 
 def test_an_unknown_tool_is_refused(shopper: Agent) -> None:

@@ -26,7 +26,7 @@ def test_the_answer_is_kept_with_its_prefix() -> None:
     assert state.outputs == {"plan": "[BM25:] vat"}
     assert outcome.transition == "next"
     assert run.model.prompts == ["router"]
-    assert run.told == []
+    assert run.answer_parts == []
 
 
 @pytest.mark.parametrize(
@@ -154,14 +154,14 @@ THOUGHTS = "<think>\nIs [Answer:] right? [Requesting data on:] no.\n</think>\n\n
 
 
 @pytest.mark.parametrize(
-    ("thoughts", "told"),
+    ("thoughts", "streamed"),
     [(THOUGHTS, "A tax."), (f"{THOUGHTS}<thinking>More.</thinking>", "A tax."), (THOUGHTS[8:], "")],
 )
-def test_what_a_model_thinks_aloud_is_neither_told_nor_kept(thoughts: str, told: str) -> None:
+def test_what_a_model_thinks_aloud_is_neither_told_nor_kept(thoughts: str, streamed: str) -> None:
     run = conversation(f"{thoughts}[Answer:] A tax.")
     state = make_state(user_question_en="?")
     run_action(ACTION, ANSWER, state, run.runtime)
-    assert ("".join(run.told), state.last_model_response) == (told, "[Answer:] A tax.")
+    assert ("".join(run.answer_parts), state.last_model_response) == (streamed, "[Answer:] A tax.")
 
 
 @pytest.mark.parametrize("answer", [" \n", "<think>Nothing but thoughts", "<think>a</think>\n"])
@@ -169,30 +169,30 @@ def test_an_answer_of_nothing_is_asked_for_once_more(answer: str) -> None:
     run = conversation(answer, "[Answer:] A tax.")
     state = make_state(user_question_en="?")
     run_action(ACTION, ANSWER, state, run.runtime)
-    assert (state.last_model_response, "".join(run.told)) == ("[Answer:] A tax.", "A tax.")
+    assert (state.last_model_response, "".join(run.answer_parts)) == ("[Answer:] A tax.", "A tax.")
     assert [message.role for message in run.model.requests[1].messages] == ["user", "user"]
     assert run.model.prompts[1] == "Your answer cannot be used: it is empty. Answer once more, as you were asked to."
     run = conversation(answer, answer)
     with pytest.raises(StepError) as caught:
         run_action(ACTION, ANSWER, make_state(user_question_en="?"), run.runtime)
-    assert (caught.value.rule, run.told) == ("model-answer-empty", [])
+    assert (caught.value.rule, run.answer_parts) == ("model-answer-empty", [])
 
 
 @pytest.mark.parametrize(
-    ("answer", "told"),
+    ("answer", "streamed"),
     [("[Answer:] It is a tax.", "It is a tax."), ("[Requesting data on:] VatService", ""), ("It is a tax.", "")],
 )
-def test_only_a_final_answer_is_told_as_it_comes(answer: str, told: str) -> None:
+def test_only_a_final_answer_is_told_as_it_comes(answer: str, streamed: str) -> None:
     run = conversation(answer)
     run_action(ACTION, ANSWER, make_state(user_question_en="?"), run.runtime)
-    assert "".join(run.told) == told
-    assert len(run.told) == len(told)
+    assert "".join(run.answer_parts) == streamed
+    assert len(run.answer_parts) == len(streamed)
 
 
 def test_an_answer_that_is_to_be_translated_is_not_told() -> None:
     run = conversation("[Answer:] It is a tax.")
     run_action(ACTION, ANSWER, make_state(user_question_en="?", is_english=False), run.runtime)
-    assert run.told == []
+    assert run.answer_parts == []
 
 
 def test_nobody_need_listen() -> None:

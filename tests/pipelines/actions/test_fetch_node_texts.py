@@ -180,8 +180,8 @@ def test_asks_again_for_what_one_response_could_not_hold() -> None:
     retrieval = FakeRetrieval(fetches=[first, second, third])
     state = make_state(graph_seed_nodes=["s1", "s2"], graph_expanded_nodes=WALK)
     outcome = run_action(ACTION, {"budget_tokens": 100}, state, make_runtime(retrieval))
-    asked = [(call.arguments["seed_ids"], [node.id for node in call.arguments["nodes"]]) for call in retrieval.calls]
-    assert asked == [(("s1", "s2"), ["z", "y", "x"]), (("s2",), ["z"]), (("s2",), [])]
+    calls = [(call.arguments["seed_ids"], [node.id for node in call.arguments["nodes"]]) for call in retrieval.calls]
+    assert calls == [(("s1", "s2"), ["z", "y", "x"]), (("s2",), ["z"]), (("s2",), [])]
     assert [call.arguments["budget_tokens"] for call in retrieval.calls] == [100, 70, 50]
     assert [call.scope.active_index for call in retrieval.calls] == ["", INDEX, INDEX]
     assert [one.id for one in state.node_texts] == ["s1", "s2", "z"]  # as one larger response would have them

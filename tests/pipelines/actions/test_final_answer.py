@@ -42,7 +42,7 @@ def test_another_answer_is_translated_and_told_once_it_is_whole(action: FinalAct
     outcome = run_action(action, PROMPT, state, run.runtime)
     assert (state.final_answer, state.final_answer_en) == ("To podatek.", "It is a tax.")
     assert run.prompts.given == [{"answer": "It is a tax.", "question": "Co to?"}]
-    assert run.told == ["To podatek."]
+    assert run.answer_parts == ["To podatek."]
     assert outcome.detail["translated"] is True
 
 
@@ -51,7 +51,7 @@ def test_a_marker_before_a_translation_is_removed(action: FinalAction) -> None:
     run = conversation("[Answer:] To podatek.")
     state = make_state(user_question="Co to?", is_english=False, final_answer_en="It is a tax.")
     run_action(action, PROMPT, state, run.runtime)
-    assert (state.final_answer, run.told) == ("To podatek.", ["To podatek."])
+    assert (state.final_answer, run.answer_parts) == ("To podatek.", ["To podatek."])
 
 
 @BOTH

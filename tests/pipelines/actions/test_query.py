@@ -34,7 +34,7 @@ ACCESS = AccessContext(
 )
 
 
-def asked(raw: dict[str, JsonValue] | None = None, **settings: Any) -> dict[str, Any]:
+def request_of(raw: dict[str, JsonValue] | None = None, **settings: Any) -> dict[str, Any]:
     """What a step of these keys asks the server."""
     retrieval = FakeRetrieval()
     run_action(ACTION, raw or {}, make_state(last_model_response="tax"), make_runtime(retrieval, **settings))
@@ -114,7 +114,7 @@ def test_asks_once_and_keeps_what_a_search_and_a_fetch_would() -> None:
 
 def test_every_key_of_the_step_reaches_the_server() -> None:
     hybrid = {"alpha": 0, "min_sim": 0.25, "vec_limit": 50, "lex_limit": 60, "trgm_limit": 1, "max_candidates": 70}
-    arguments = asked(
+    arguments = request_of(
         {
             **hybrid,
             "diversify_strength": 0.5,
@@ -150,12 +150,12 @@ def test_every_key_of_the_step_reaches_the_server() -> None:
 )
 def test_rrf_k_is_sent_unless_the_step_names_another_fusion(raw: dict[str, JsonValue], sent: int | None) -> None:
     """A routing rule of the server may fuse by ranks where the step names no fusion."""
-    assert asked({**raw, "rrf_k": 30})["rrf_k"] == sent
+    assert request_of({**raw, "rrf_k": 30})["rrf_k"] == sent
 
 
 def test_the_pipelines_top_k_gives_way_to_the_candidates_of_a_step() -> None:
-    assert asked({"max_candidates": 3}, top_k=7)["hybrid"] == HybridParameters(top_k=3, max_candidates=3)
-    assert asked({"max_candidates": 9}, top_k=7)["hybrid"] == HybridParameters(top_k=7, max_candidates=9)
+    assert request_of({"max_candidates": 3}, top_k=7)["hybrid"] == HybridParameters(top_k=3, max_candidates=3)
+    assert request_of({"max_candidates": 9}, top_k=7)["hybrid"] == HybridParameters(top_k=7, max_candidates=9)
 
 
 def test_matches_come_first_then_what_contains_them_then_what_is_beside_them() -> None:
@@ -249,7 +249,7 @@ def test_the_most_words_of_the_question_in_one_match_are_told(question: str, wor
 
 
 def test_a_budget_may_be_a_multiple_of_what_is_shown_in_the_end() -> None:
-    assert asked({"budget_factor": 4})["budget_tokens"] == 4000
+    assert request_of({"budget_factor": 4})["budget_tokens"] == 4000
 
 
 def test_a_parent_that_the_response_left_out_is_told() -> None:
@@ -326,7 +326,7 @@ def test_the_first_answer_pins_the_index_for_the_next() -> None:
 
 
 def test_the_steps_own_limits_need_no_settings() -> None:
-    arguments = asked({"top_k": 3, "budget_tokens": 9}, top_k=None, max_context_tokens=None)
+    arguments = request_of({"top_k": 3, "budget_tokens": 9}, top_k=None, max_context_tokens=None)
     assert arguments["hybrid"].top_k == 3
     needed = ACTION.settings_needed
     assert needed(ACTION.settings()) == ("top_k", "max_context_tokens")

@@ -147,8 +147,8 @@ def test_a_file_with_a_wrong_step_is_refused_with_every_problem_at_its_line(tmp_
     path.write_text(WRONG)
     with pytest.raises(DefinitionError) as caught:
         load_pipeline(str(path))
-    told = [(problem.line, problem.key, problem.message) for problem in caught.value.problems]
-    assert sorted(told) == [
+    problems = [(problem.line, problem.key, problem.message) for problem in caught.value.problems]
+    assert sorted(problems) == [
         (7, "steps.ask.alpha", "must be less than or equal to 1, not 1.5"),
         (8, "steps.ask.fusion", "'rff' is unknown: use one of adaptive, rrf, weighted"),
         (9, "steps.ask.retrievers.1", "'vector' is unknown: use one of dense, bm25_code, bm25_prose, trigram"),

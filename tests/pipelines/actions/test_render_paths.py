@@ -66,9 +66,9 @@ def test_a_node_is_told_by_what_is_known_of_it() -> None:
 
 
 def test_a_node_without_a_text_is_told_by_what_the_search_for_paths_says() -> None:
-    found = connected("ab")
+    response = connected("ab")
     nodes = [PathNode(id="a", symbol="Shop.a", location=place("src/a.py", 3, 9)), PathNode(id="b", symbol="Shop.b")]
-    state = make_state(paths=list(found.paths), path_nodes=nodes, graph_seed_nodes=["a", "b"], node_texts=[])
+    state = make_state(paths=list(response.paths), path_nodes=nodes, graph_seed_nodes=["a", "b"], node_texts=[])
     run_action(ACTION, {}, state, make_runtime(FakeRetrieval()))
     assert state.context_blocks[0].splitlines()[1:4] == [
         "  Shop.a at src/a.py:3-9",

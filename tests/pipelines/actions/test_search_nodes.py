@@ -29,7 +29,7 @@ from groundwire_pipelines.errors import StepError
 from groundwire_pipelines.parsing.filters import plain
 from groundwire_pipelines.state import SearchReport
 from support.query_answers import queried
-from support.retrieval import INDEX, FakeRetrieval, found, make_runtime, make_state, run_action, text
+from support.retrieval import INDEX, FakeRetrieval, make_runtime, make_state, run_action, search_response, text
 
 ACCESS = AccessContext(
     tenant_id="acme", acl_tags_any=("finance",), classification_labels_all=("internal",), clearance_level=2
@@ -37,7 +37,7 @@ ACCESS = AccessContext(
 
 
 def test_calls_search_once_and_keeps_ids_in_the_order_of_their_ranks() -> None:
-    retrieval = FakeRetrieval(searches=[found("c", "a", "b")])
+    retrieval = FakeRetrieval(searches=[search_response("c", "a", "b")])
     state = make_state(
         last_model_response="  tax rules \n",
         retrieval_access=ACCESS,
@@ -286,16 +286,16 @@ def test_filters_that_cannot_be_used_are_traced_and_told_to_the_model(action: Ac
     written = '{"query": "tax", "filters": {"directory": "src", "kind": "cs", "tests": "none"}}'
     state = make_state(last_model_response=written)
     raw: dict[str, JsonValue] = {"query_parser": "jsonish", **({"search_type": "bm25"} if action is ACTION else {})}
-    retrieval = FakeRetrieval(searches=[found()], queries=[queried(index=INDEX)])
+    retrieval = FakeRetrieval(searches=[search_response()], queries=[queried(index=INDEX)])
     outcome = run_action(action, raw, state, make_runtime(retrieval))
     assert retrieval.calls[0].arguments["filter"] == NodeFilter(kinds=("cs",))
     assert outcome.detail["unusable_filters"] == 2
-    told = ('the filter "directory" is unknown', 'the filter "tests" must be true or false')
+    notes = ('the filter "directory" is unknown', 'the filter "tests" must be true or false')
     without_nodes = evidence_or_reason(state, make_runtime(retrieval))
     state.node_texts = [text("a")]
     show_texts(state, make_runtime(retrieval), None)
     for context in (without_nodes, evidence_text(state)):
-        assert all(f"A part of the query had no effect: {problem}" in context for problem in told)
+        assert all(f"A part of the query had no effect: {problem}" in context for problem in notes)
 
 
 def test_the_first_answer_pins_the_index_for_the_next() -> None:

@@ -26,7 +26,7 @@ def test_another_question_is_translated() -> None:
     assert outcome.detail == {"translated": True}
     assert run.model.prompts == ["translate_in"]
     assert run.prompts.given == [{"question": "Gdzie jest VAT?"}]
-    assert run.told == []
+    assert run.answer_parts == []
 
 
 @pytest.mark.parametrize("question", ["", " \n"])

@@ -63,10 +63,10 @@ def test_shows_a_conversation_as_its_user_saw_it(file: Path) -> None:
 
 
 def test_exports_all_that_is_kept_as_json(file: Path) -> None:
-    told = json.loads(history("export", "b", file=file).stdout)
-    assert (told["user_id"], told["session_id"], told["summary"]) == ("ann", "b", "VAT was explained.")
-    assert told["summarised_turns"] == 1
-    assert [Turn(**one) for one in told["turns"]] == [turn("VAT"), turn("Toll")]
+    exported = json.loads(history("export", "b", file=file).stdout)
+    assert (exported["user_id"], exported["session_id"], exported["summary"]) == ("ann", "b", "VAT was explained.")
+    assert exported["summarised_turns"] == 1
+    assert [Turn(**one) for one in exported["turns"]] == [turn("VAT"), turn("Toll")]
 
 
 def test_deletes_what_it_was_told_to_and_no_more(file: Path) -> None:

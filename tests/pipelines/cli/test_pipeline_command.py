@@ -146,9 +146,9 @@ def test_list_tells_what_there_is_and_what_for(folder: Path) -> None:
     lines = run("list", "--folder", folder).stdout.splitlines()
     assert lines[:2] == ["child (extends evidence)", "odd (extends evidence)"]
     assert lines[lines.index("own (extends evidence)") + 1] == "  Asks: with settings # of its own."
-    told = json.loads(run("list", "--json").stdout)
-    assert [one["name"] for one in told] == sorted(path.stem for path in LIBRARY.glob("*.yaml"))
-    assert all(one["description"] for one in told)
+    listed = json.loads(run("list", "--json").stdout)
+    assert [one["name"] for one in listed] == sorted(path.stem for path in LIBRARY.glob("*.yaml"))
+    assert all(one["description"] for one in listed)
 
 
 def test_actions_tells_keys_and_transitions() -> None:
@@ -156,8 +156,8 @@ def test_actions_tells_keys_and_transitions() -> None:
     assert all(f"{name}\n" in everything for name in actions())
     one = run("actions", "check_context_budget").stdout.splitlines()
     assert "  transitions: on_ok, on_over_limit" in one
-    (told,) = json.loads(run("actions", "expand_dependency_tree", "--json").stdout)
-    (depth,) = [key for key in told["keys"] if key["name"] == "max_depth"]
+    (listed,) = json.loads(run("actions", "expand_dependency_tree", "--json").stdout)
+    (depth,) = [key for key in listed["keys"] if key["name"] == "max_depth"]
     assert (depth["kind"], depth["default"]) == ("whole number, at least 0", "")
     misspelt = run("actions", "serch_nodes")
     assert misspelt.exit_code == 2

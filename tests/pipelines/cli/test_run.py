@@ -60,20 +60,20 @@ def test_trace_shows_the_paths_between_two_ends_and_their_texts(world: WorldServ
         "  shop::main::public::table at src/all.py:3",
     ]
     assert result.stdout.count("def source_of") == 3
-    asked: list[Any] = world.requests
-    assert [type(request).__name__ for request in asked] == [
+    requests: list[Any] = world.requests
+    assert [type(request).__name__ for request in requests] == [
         "ResolveNodesRequest",
         "QueryRequest",
         "FindPathsRequest",
         "FetchNodeTextsRequest",
     ]
-    assert {request.scope.active_index for request in asked[1:]} == {"version-1"}
+    assert {request.scope.active_index for request in requests[1:]} == {"version-1"}
 
 
 def test_the_ends_of_a_trace_may_be_options(world: WorldServer, address: str) -> None:
     assert run("trace", "how?", *SCOPE, "--from", "cart", "--to", "table", address=address).exit_code == 0
-    asked: list[Any] = world.requests
-    assert list(asked[0].names) == ["cart", "table"]
+    requests: list[Any] = world.requests
+    assert list(requests[0].names) == ["cart", "table"]
     refused = run("trace", "how?", *SCOPE, address=address)
     assert refused.exit_code == 1
     assert "path-ends-missing" in refused.stderr
@@ -89,9 +89,9 @@ def test_a_session_in_which_nothing_is_saved_is_told(tmp_path: Path, address: st
 
 def test_json_holds_the_answer_and_its_evidence(address: str) -> None:
     result = run("evidence", "tax", *SCOPE, "--json", address=address)
-    told = json.loads(result.stdout)
-    assert (told["pipeline"], told["index"]) == ("evidence", "version-1")
-    assert told["answer"] == "\n\n".join(told["context_blocks"])
+    printed = json.loads(result.stdout)
+    assert (printed["pipeline"], printed["index"]) == ("evidence", "version-1")
+    assert printed["answer"] == "\n\n".join(printed["context_blocks"])
     node = {
         "id": "shop::main::public::tax",
         "symbol": "",
@@ -102,22 +102,22 @@ def test_json_holds_the_answer_and_its_evidence(address: str) -> None:
         "handle": 1,
     }
     shown = {"tokens": 5, "shown": "def source_of('shop::main::public::tax'): ...", "is_whole": True}
-    assert told["evidence"] == [{**node, **shown}]
-    assert told["graph"] == {"nodes": [node], "edges": []}
+    assert printed["evidence"] == [{**node, **shown}]
+    assert printed["graph"] == {"nodes": [node], "edges": []}
 
 
 def test_json_has_the_graph_of_what_was_found_without_a_text(tmp_path: Path, address: str) -> None:
     (tmp_path / "walks.yaml").write_text(WALKS, encoding="utf-8")
     result = run(tmp_path / "walks.yaml", "tax rules", "--json", address=address)
-    told = json.loads(result.stdout)
-    assert (told["evidence"], told["context_blocks"]) == ([], [])
+    printed = json.loads(result.stdout)
+    assert (printed["evidence"], printed["context_blocks"]) == ([], [])
     ids = [f"shop::main::public::{name}" for name in ("tax", "rules", "tax.part", "rules.part")]
-    assert [(node["id"], node["depth"], node["handle"]) for node in told["graph"]["nodes"]] == [
+    assert [(node["id"], node["depth"], node["handle"]) for node in printed["graph"]["nodes"]] == [
         (node_id, depth, None) for node_id, depth in zip(ids, (0, 0, 1, 1), strict=True)
     ]
-    assert [(edge["from"], edge["to"]) for edge in told["graph"]["edges"]] == [(ids[0], ids[2]), (ids[1], ids[3])]
+    assert [(edge["from"], edge["to"]) for edge in printed["graph"]["edges"]] == [(ids[0], ids[2]), (ids[1], ids[3])]
     named = "".join(f"\n- {node_id}" for node_id in ids)
-    assert told["answer"] == f"Nodes found in shop (main): 4. No step fetched their texts:{named}"
+    assert printed["answer"] == f"Nodes found in shop (main): 4. No step fetched their texts:{named}"
 
 
 @pytest.mark.parametrize("pipeline", ["evidence", "quick_evidence"])
@@ -146,8 +146,8 @@ def test_scope_access_and_version_reach_the_server(world: WorldServer, address: 
     access = ("--tenant", "acme", "--acl-tag", "a", "--acl-tag", "b", "--label", "internal", "--clearance", "2")
     given = (*access, "--bind", "cases=7", "--lifecycle", "deleted")
     assert run("evidence", "tax", *SCOPE, "--index", "v1", *given, "--server", address).exit_code == 0
-    asked: list[Any] = world.requests
-    for request in asked:
+    requests: list[Any] = world.requests
+    for request in requests:
         assert (request.scope.repository, request.scope.branch, request.scope.active_index) == ("shop", "main", "v1")
         assert (request.access.tenant_id, list(request.access.acl_tags_any)) == ("acme", ["a", "b"])
         assert (list(request.access.classification_labels_all), request.access.clearance_level) == (["internal"], 2)
@@ -156,24 +156,24 @@ def test_scope_access_and_version_reach_the_server(world: WorldServer, address: 
 
 def test_without_an_option_of_access_the_grant_of_the_server_holds(world: WorldServer, address: str) -> None:
     assert run("evidence", "tax", *SCOPE, address=address).exit_code == 0
-    asked: list[Any] = world.requests
-    assert [request.HasField("access") for request in asked] == [False]
+    requests: list[Any] = world.requests
+    assert [request.HasField("access") for request in requests] == [False]
 
 
 def test_visibility_is_the_pipelines_unless_it_is_an_option(world: WorldServer, address: str) -> None:
     everything = ("--set", "lifecycle=all")
     assert run("quick_evidence", "tax", *SCOPE, *everything, address=address).exit_code == 0
     assert run("quick_evidence", "tax", *SCOPE, *everything, "--lifecycle", "active", address=address).exit_code == 0
-    asked: list[Any] = world.requests
-    assert [request.lifecycle for request in asked] == [scope_pb2.LIFECYCLE_ALL, scope_pb2.LIFECYCLE_ACTIVE]
+    requests: list[Any] = world.requests
+    assert [request.lifecycle for request in requests] == [scope_pb2.LIFECYCLE_ALL, scope_pb2.LIFECYCLE_ACTIVE]
 
 
 def test_settings_of_a_run_are_json_or_text(world: WorldServer, address: str) -> None:
     settings = ("--set", "graph_share=0.5", "--set", "repository=books", "--set", 'phrasings=["VatService.Rate"]')
     assert run("evidence", "tax rules", "-b", "main", *settings, address=address).exit_code == 0
-    asked: list[Any] = world.requests
-    assert (asked[0].graph_share, asked[0].scope.repository) == (0.5, "books")
-    assert list(asked[0].phrasings) == ["VatService.Rate"]
+    requests: list[Any] = world.requests
+    assert (requests[0].graph_share, requests[0].scope.repository) == (0.5, "books")
+    assert list(requests[0].phrasings) == ["VatService.Rate"]
 
 
 @pytest.mark.parametrize("value", ["[" * 100_000, "1" * 5_000])

@@ -69,8 +69,8 @@ def test_a_terminal_gets_answers_and_never_what_is_refused(tmp_path: Path, addre
     (tmp_path / "again.yaml").write_text(ASKS_AGAIN, encoding="utf-8")
     with scripted_server([reply for replies, _, _ in ON_A_TERMINAL for reply in replies]) as server:
         model = {"GROUNDWIRE_MODEL_URL": server.url, "GROUNDWIRE_MODEL_NAME": "scripted"}
-        told = on_a_terminal(["run", str(tmp_path / "again.yaml"), "tax", "--server", address], model)
-    for (_, asks, last), shown in zip(ON_A_TERMINAL, told, strict=True):
+        screens = on_a_terminal(["run", str(tmp_path / "again.yaml"), "tax", "--server", address], model)
+    for (_, asks, last), shown in zip(ON_A_TERMINAL, screens, strict=True):
         assert shown.endswith(last)
         lines = shown.removesuffix(last).splitlines()
         failed = lines[-1].startswith("error: ")
@@ -90,11 +90,11 @@ def on_a_terminal(arguments: list[str], environment: dict[str, str]) -> list[str
     command = programs.command("run_repeatedly", len(ON_A_TERMINAL), *arguments)
     with subprocess.Popen(command, stdin=follower, stdout=follower, stderr=follower, env=variables) as process:
         os.close(follower)
-        told = b"".join(iter(lambda: read_if_open(leader), b"")).decode()
+        written = b"".join(iter(lambda: read_if_open(leader), b"")).decode()
     os.close(leader)
-    assert process.returncode == 0, told
-    assert "secret" not in told
-    return "\n".join(screen(told)).split("=====\n")[:-1]
+    assert process.returncode == 0, written
+    assert "secret" not in written
+    return "\n".join(screen(written)).split("=====\n")[:-1]
 
 
 def read_if_open(descriptor: int) -> bytes:

@@ -23,7 +23,7 @@ def expected(name: str) -> list[str]:
     return [line[2:] for line in lines if line.startswith(("# ok", "# warning: ", "# error: "))]
 
 
-def told(name: str) -> list[str]:
+def messages_of(name: str) -> list[str]:
     try:
         definition = load_pipeline(f"{CASES / name}.yaml{PARTS.get(name, '')}", (), {}, SMALL_REGISTRY)
     except DefinitionError as error:
@@ -37,7 +37,7 @@ def told(name: str) -> list[str]:
 @pytest.mark.parametrize("name", NAMES)
 def test_loading_tells_what_the_case_says(name: str) -> None:
     assert expected(name)
-    assert told(name) == expected(name)
+    assert messages_of(name) == expected(name)
 
 
 def test_the_table_is_long_and_has_good_and_bad_files() -> None:

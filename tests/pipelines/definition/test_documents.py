@@ -18,7 +18,7 @@ def problems(path: Path, content: bytes) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("content", "message"),
     [
         (b"a: 1\nb: \xff\n", "2: file: is not UTF-8 at byte 8; save it as UTF-8"),
         (b"a: 1\nb: \x07\n", "2: yaml: the character U+0007 is not allowed"),
@@ -27,8 +27,8 @@ def problems(path: Path, content: bytes) -> list[str]:
         (b"%YAML 9.9\n---\na: 1\n", "1: yaml: found incompatible YAML document (version 1.* is required) (column 1)"),
     ],
 )
-def test_bytes_that_are_no_pipeline_file(tmp_path: Path, content: bytes, told: str) -> None:
-    assert problems(tmp_path / "it.yaml", content) == [told]
+def test_bytes_that_are_no_pipeline_file(tmp_path: Path, content: bytes, message: str) -> None:
+    assert problems(tmp_path / "it.yaml", content) == [message]
 
 
 def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
@@ -115,8 +115,8 @@ def test_whatever_a_file_holds_is_a_value_or_a_problem(
     try:
         read_document(path).plain()
     except DefinitionError as error:
-        told = [bool(problem.line >= 1 and problem.key and problem.message) for problem in error.problems]
+        complete = [bool(problem.line >= 1 and problem.key and problem.message) for problem in error.problems]
     else:
-        told = [True]
-    assert told
-    assert all(told)
+        complete = [True]
+    assert complete
+    assert all(complete)

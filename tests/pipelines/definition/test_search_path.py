@@ -36,8 +36,8 @@ def test_the_first_folder_that_has_the_name_wins(write: Write, tmp_path: Path) -
 
 def test_the_library_comes_last(write: Write, tmp_path: Path) -> None:
     assert PipelineSearch([]).find("evidence").path == LIBRARY / "evidence.yaml"
-    own = write("own/a.yaml", "evidence")
-    assert PipelineSearch([tmp_path / "own"]).find("evidence").path == own
+    file = write("own/a.yaml", "evidence")
+    assert PipelineSearch([tmp_path / "own"]).find("evidence").path == file
 
 
 def test_a_name_twice_in_one_folder_names_both_places(write: Write, tmp_path: Path) -> None:
@@ -60,10 +60,10 @@ def test_an_unknown_name_lists_the_folders_and_the_nearest_name(write: Write, tm
 
 
 def test_a_folder_may_hold_other_yaml(write: Write, tmp_path: Path) -> None:
-    own = write("own/b.yaml", "it")
+    file = write("own/b.yaml", "it")
     (tmp_path / "own" / "a.yaml").write_text("chart: {{ .Values.name }}\n")
     (tmp_path / "own" / "c.yaml").mkdir()
-    assert PipelineSearch([tmp_path / "own"]).find("it").path == own
+    assert PipelineSearch([tmp_path / "own"]).find("it").path == file
 
 
 def test_a_broken_pipeline_file_does_not_let_a_later_folder_win(write: Write, tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from groundwire_pipelines.errors import RunCancelledError, StepError
 from groundwire_pipelines.runtime import Runtime
 from groundwire_pipelines.state import PipelineState, SearchReport
 from groundwire_pipelines.trace.events import StepEnded, TraceEvent
-from support.retrieval import FakeRetrieval, found, make_definition, make_runtime, make_state, make_step
+from support.retrieval import FakeRetrieval, make_definition, make_runtime, make_state, make_step, search_response
 
 BUSY = UnavailableError(grpc.StatusCode.UNAVAILABLE, "OVERLOADED", "busy", {}, "1")
 ABSENT = NotFoundError(grpc.StatusCode.NOT_FOUND, "SCOPE_NOT_FOUND", "no such scope", {}, "1")
@@ -57,17 +57,19 @@ def run(
     )
     state = make_state(retrieval_seed_nodes=["before"])
     events: list[TraceEvent] = []
-    told: list[str] = []
+    streamed: list[str] = []
     runtime = make_runtime(
         FakeRetrieval(searches=list(searches)), deadline_seconds=deadline_seconds, entry_step_id="try"
     )
-    listening = Runtime(runtime.retrieval, runtime.settings, runtime.counter, runtime.prompts, on_answer=told.append)
+    listening = Runtime(
+        runtime.retrieval, runtime.settings, runtime.counter, runtime.prompts, on_answer=streamed.append
+    )
     asyncio.run(run_steps(definition, ACTIONS, state, listening, sinks=[events.append]))
-    return state, [event for event in events if isinstance(event, StepEnded)], told
+    return state, [event for event in events if isinstance(event, StepEnded)], streamed
 
 
 def test_a_step_is_tried_again_after_what_may_pass() -> None:
-    state, ended, _ = run([BUSY, BUSY, found("a")], {}, retry=RETRY)
+    state, ended, _ = run([BUSY, BUSY, search_response("a")], {}, retry=RETRY)
     assert state.final_answer == "a"
     assert [(step.step_id, step.ending, step.transition, step.rule) for step in ended] == [
         ("try", "failed", "retry", "server-overloaded"),
@@ -87,7 +89,7 @@ def test_tries_are_bounded_and_then_the_error_stands() -> None:
 @pytest.mark.parametrize("keys", [{}, {"retry": RETRY}])
 def test_nothing_else_is_tried_again(keys: dict[str, Any]) -> None:
     with pytest.raises(StepError) as caught:
-        run([ABSENT if keys else BUSY, found("a")], {}, **keys)
+        run([ABSENT if keys else BUSY, search_response("a")], {}, **keys)
     assert caught.value.rule == ("server-scope-not-found" if keys else "server-overloaded")
 
 
@@ -99,7 +101,7 @@ def test_a_try_waits_as_long_as_the_endpoint_asks(monkeypatch: pytest.MonkeyPatc
 
     monkeypatch.setattr("groundwire_pipelines.engine.runner.asyncio.sleep", sleep)
     asks = [StepError("model-overloaded", "busy", may_pass=True, wait_seconds=seconds) for seconds in (7.0, 0.0)]
-    run([*asks, found("a")], {}, retry=RETRY)
+    run([*asks, search_response("a")], {}, retry=RETRY)
     assert [pause for pause in pauses if pause] == [7.0, 0.002]
 
 
@@ -117,8 +119,8 @@ def test_a_pause_does_not_outlast_the_deadline() -> None:
 
 
 def test_an_answer_that_was_told_in_part_is_not_told_again() -> None:
-    _, ended, told = run([], {"on_error": "end"}, action="tell_and_fail", retry=RETRY)
-    assert told == ["half of an "]
+    _, ended, streamed = run([], {"on_error": "end"}, action="tell_and_fail", retry=RETRY)
+    assert streamed == ["half of an "]
     assert [step.transition for step in ended] == ["on_error", "next"]
 
 

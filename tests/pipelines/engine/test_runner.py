@@ -21,7 +21,15 @@ from groundwire_pipelines.errors import RunCancelledError, StepError
 from groundwire_pipelines.runtime import Runtime
 from groundwire_pipelines.state import PipelineState
 from groundwire_pipelines.trace.events import RunEnded, StepEnded, StepStarted, TraceEvent
-from support.retrieval import INDEX, FakeRetrieval, found, make_definition, make_runtime, make_state, make_step
+from support.retrieval import (
+    INDEX,
+    FakeRetrieval,
+    make_definition,
+    make_runtime,
+    make_state,
+    make_step,
+    search_response,
+)
 
 
 class Choice(StepSettings):
@@ -178,7 +186,7 @@ def test_no_step_changes_where_later_steps_look(field: str) -> None:
 @pytest.mark.parametrize(("action", "failed"), [("add_a_scope", ""), ("pin_elsewhere", "index-changed")])
 def test_no_step_adds_a_scope_to_those_of_the_caller(action: str, failed: str) -> None:
     named = [IndexScope(repository="shop", branch="main"), IndexScope(repository="team-*", branch="*")]
-    answer = found("shop::main::cs::a", index="")
+    answer = search_response("shop::main::cs::a", index="")
     answer.scopes.append(IndexScope(repository="team-a", branch="dev", active_index="v1"))
     retrieval = FakeRetrieval(searches=[answer])
     definition = make_definition(
@@ -291,7 +299,7 @@ def test_one_snapshot_a_question_follow_up_loops_included() -> None:
         make_step("second", "search_nodes", {"next": "end"}, **search),
         make_step("end", "say"),
     )
-    retrieval = FakeRetrieval(searches=[found("a"), found("b")])
+    retrieval = FakeRetrieval(searches=[search_response("a"), search_response("b")])
     state, _ = run(definition, retrieval=retrieval)
     assert [call.scope.active_index for call in retrieval.calls] == ["", INDEX]
     assert state.active_index == INDEX

@@ -184,13 +184,13 @@ def test_a_killed_process_loses_no_turn_that_was_appended(tmp_path: Path) -> Non
     path = tmp_path / "history.db"
     with writer(path, "s", 100_000) as process:
         assert process.stdout is not None
-        told = [process.stdout.readline().strip() for _ in range(5)]
+        lines = [process.stdout.readline().strip() for _ in range(5)]
         process.send_signal(signal.SIGKILL)
-        told += process.stdout.read().split()
+        lines += process.stdout.read().split()
     kept = questions(path, "s")
-    assert kept[: len(told)] == told
+    assert kept[: len(lines)] == lines
     # One more may have reached the disk before the process could tell.
-    assert len(kept) <= len(told) + 1
+    assert len(kept) <= len(lines) + 1
     asyncio.run(SqliteHistory(path).append("ann", "s", turn("after")))
     assert questions(path, "s")[-1] == "after?"
 

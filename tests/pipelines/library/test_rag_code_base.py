@@ -31,7 +31,7 @@ def turn(topic: str) -> Turn:
 
 def test_a_direct_answer_searches_for_nothing(ann: Shop) -> None:
     run = ann.run("[DIRECT:]", "[Answer:] VAT is a tax.", question="What is VAT?")
-    assert run.answer == run.told == "VAT is a tax."
+    assert run.answer == run.streamed_answer == "VAT is a tax."
     assert run.steps == [
         "translate_in",
         "load_history",
@@ -57,7 +57,7 @@ def test_a_direct_answer_searches_for_nothing(ann: Shop) -> None:
 )
 def test_each_mode_retrieves_its_way(ann: Shop, mode: str, retrievers: list[Retriever.ValueType]) -> None:
     run = ann.run(f"[{mode.upper()}:] computes VAT", ANSWERED)
-    assert run.answer == run.told == "VatService computes it."
+    assert run.answer == run.streamed_answer == "VatService computes it."
     assert run.steps[-6:] == ["gather", "check", "check_budget", "answer", "read_answer", "persist"]
     (gathering,) = run.retrieval.calls
     assert gathering.arguments["question"] == "where is VAT computed?"
@@ -95,7 +95,7 @@ def test_the_router_is_offered_what_the_index_has(ann: Shop) -> None:
 
 def test_a_request_retrieves_more_and_the_answer_sees_all_of_it(ann: Shop) -> None:
     run = ann.run("[BM25:] vat", "[Requesting data on:] the class Invoice", ANSWERED)
-    assert run.answer == run.told == "VatService computes it."
+    assert run.answer == run.streamed_answer == "VatService computes it."
     after = run.steps.index("answer")
     assert run.steps[after : after + 6] == [
         "answer",
@@ -123,7 +123,7 @@ def test_a_model_that_thinks_aloud_is_understood(ann: Shop) -> None:
     without_beginning = "Would [Answer:] do?\n</think>\n\n"
     script = (f"{thoughts}[BM25:] vat", f"{without_beginning}[Requesting data on:] the class Invoice")
     run = ann.run(*script, f"{thoughts}{ANSWERED}")
-    assert run.answer == run.told == "VatService computes it."
+    assert run.answer == run.streamed_answer == "VatService computes it."
     assert all("Would" not in prompt for prompt in run.prompts)
 
 
@@ -215,7 +215,7 @@ def test_weak_matches_are_named_where_no_other_evidence_is(ann: Shop) -> None:
 
 def test_at_the_limit_the_model_answers_from_what_was_gathered_and_the_answer_is_marked(ann: Shop) -> None:
     run = ann.run("[BM25:] vat", *REQUESTS, ANSWERED, settings={"max_turn_loops": 1})
-    assert run.answer == run.told
+    assert run.answer == run.streamed_answer
     assert run.answer == (
         "This answer is incomplete: the limit of follow-up searches is reached. What was still looked for:\n"
         "- the class Invoice\n- the table of rates\n\nVatService computes it."
@@ -226,8 +226,8 @@ def test_at_the_limit_the_model_answers_from_what_was_gathered_and_the_answer_is
 
 def test_a_prompt_says_what_was_asked_for_and_how_often_it_may_be(ann: Shop) -> None:
     run = ann.run("[BM25:] vat", *REQUESTS, ANSWERED, settings={"max_turn_loops": 2})
-    told = [prompt.split("Your earlier requests for this question:\n")[1] for prompt in run.prompts[1:]]
-    assert [one.split("\n\nQuestion")[0] for one in told] == [
+    earlier_requests = [prompt.split("Your earlier requests for this question:\n")[1] for prompt in run.prompts[1:]]
+    assert [one.split("\n\nQuestion")[0] for one in earlier_requests] == [
         "(none)\n\nFurther requests that you may make: 2. If this is 0, answer now.",
         "- the class Invoice\n\nFurther requests that you may make: 1. If this is 0, answer now.",
         "- the class Invoice\n- the table of rates\n\nFurther requests that you may make: 0. If this is 0, answer now.",
@@ -247,7 +247,7 @@ def test_the_loop_guard_ends_a_run_safely(ann: Shop) -> None:
     run = ann.run("[BM25:] vat", *requests, settings={"max_turn_loops": 1})
     assert run.answer.startswith("The evidence found in shop (main) does not suffice to answer this question")
     assert "- the class Invoice\n- the table of rates\n" in run.answer
-    assert run.told == ""
+    assert run.streamed_answer == ""
     assert_golden("loop_guard", run)
 
 
@@ -321,7 +321,7 @@ def test_a_question_in_another_language_is_answered_in_it(ann: Shop) -> None:
         user_id="ann",
         session_id="talk",
     )
-    assert run.answer == run.told == "Oblicza go VatService."
+    assert run.answer == run.streamed_answer == "Oblicza go VatService."
     assert "Gdzie jest liczony VAT?" in run.prompts[0]
     assert "Where is VAT computed?" in run.prompts[1]
     assert all(part in run.prompts[3] for part in ("VatService computes it.", "Gdzie jest liczony VAT?"))
@@ -364,7 +364,7 @@ def test_a_translation_that_fails_gives_the_english_answer_and_keeps_the_turn(an
     settings: dict[str, JsonValue] = {"model_retry": {"tries": 2, "pause_seconds": 0.001}}
     run = ann.run("Where?", "[BM25:] vat", ANSWERED, down, down, question="Gdzie?", settings=settings, **options)
     note = "(This answer is in English, because its translation failed.)"
-    assert run.answer == run.told == f"VatService computes it.\n\n{note}"
+    assert run.answer == run.streamed_answer == f"VatService computes it.\n\n{note}"
     assert run.events[-2]["detail"] == {"translated": False, "translation_failed": "model-failed", "persisted": True}
     later = ann.run("[DIRECT:]", "[Answer:] Yes.", **TALK)
     assert "User: Where?\nAssistant: VatService computes it.\n\n" in later.prompts[0]
@@ -432,7 +432,7 @@ def test_what_goes_wrong_ends_the_run_with_its_rule(
     run = ann.run(*script, settings={"model_retry": {"tries": 3, "pause_seconds": 0.001}})
     assert isinstance(run.failure, StepError)
     assert (run.failure.step_id, run.failure.rule) == (step, rule)
-    assert run.told == ""
+    assert run.streamed_answer == ""
     assert run.steps[-1] == step
     assert_golden(name, run)
 
@@ -449,13 +449,13 @@ def test_the_model_is_told_once_what_is_wrong_with_its_prefix(
     ann: Shop, script: list[str], step: str, problem: str
 ) -> None:
     run = ann.run(*script)
-    assert run.answer == run.told == "VatService computes it."
+    assert run.answer == run.streamed_answer == "VatService computes it."
     assert len(run.prompts) == 3
-    (told,) = (prompt for prompt in run.prompts if problem in prompt)
-    assert "\n\nYour answer cannot be used: " in told
-    (asked,) = (event for event in run.events if event.get("detail", {}).get("asked_again"))
-    assert (asked["step_id"], asked["detail"]["asked_again"]) == (step, "prefix-malformed")
-    assert (asked["prompt_tokens"], asked["completion_tokens"]) == (100, 10)
+    (second_prompt,) = (prompt for prompt in run.prompts if problem in prompt)
+    assert "\n\nYour answer cannot be used: " in second_prompt
+    (corrected,) = (event for event in run.events if event.get("detail", {}).get("asked_again"))
+    assert (corrected["step_id"], corrected["detail"]["asked_again"]) == (step, "prefix-malformed")
+    assert (corrected["prompt_tokens"], corrected["completion_tokens"]) == (100, 10)
     assert run.result is not None
     assert run.result.state.outputs == {"plan": "[BM25:] vat", "answer": ANSWERED}
 
@@ -463,7 +463,7 @@ def test_the_model_is_told_once_what_is_wrong_with_its_prefix(
 def test_an_answer_that_a_user_has_seen_a_part_of_is_asked_for_again_too(ann: Shop) -> None:
     run = ann.run("[BM25:] vat", f"[Answer:] None.\n{ANSWERED}", ANSWERED)
     assert run.answer == "VatService computes it."
-    assert run.told == f"None.\n{ANSWERED}{run.answer}"
+    assert run.streamed_answer == f"None.\n{ANSWERED}{run.answer}"
     assert "an answer must have exactly one prefix" in run.prompts[2]
 
 

@@ -11,7 +11,7 @@ from groundwire_pipelines.pipeline import RunOptions
 from groundwire_pipelines.runtime import Turn
 from groundwire_pipelines.trace.trace_file import JsonLinesSink
 from support.pipeline_runs import RATES, SERVICE, Shop
-from support.retrieval import FakeRetrieval, fetched, found, text, walked
+from support.retrieval import FakeRetrieval, fetched, search_response, text, walked
 
 MARK = "zqx"
 """Stands in everything that somebody wrote; each time with a number of its own, so that a failure names the place."""
@@ -30,7 +30,7 @@ def parsed_query() -> str:
 def marked_shop() -> FakeRetrieval:
     texts = [text(SERVICE, f"decimal {mark()}()"), text(RATES, f"CREATE TABLE {mark()}", 1, SERVICE)]
     return FakeRetrieval(
-        searches=[found(SERVICE), found(RATES)],
+        searches=[search_response(SERVICE), search_response(RATES)],
         expansions=[walked([(SERVICE, 0, ""), (RATES, 1, SERVICE)], [(SERVICE, RATES, "ReadsFrom")])] * 2,
         fetches=[fetched(texts), fetched(texts)],
     )

@@ -92,8 +92,8 @@ def test_a_prompt_is_sent_to_no_other_place(status: int, on_text: Callable[[str]
 @pytest.mark.parametrize("key", ["sk-secret", 'sk/"secret\\"+='])
 @pytest.mark.parametrize("status", [400, 401, 403, 429, 500])
 def test_an_error_quotes_no_key_that_comes_back(status: int, key: str, on_text: Callable[[str], None] | None) -> None:
-    told = f"no such key: Bearer {key}; {quote(key)}; " + "x" * 250 + key
-    body = json.dumps({"error": {"message": told, "key": key, "code": None}})
+    message = f"no such key: Bearer {key}; {quote(key)}; " + "x" * 250 + key
+    body = json.dumps({"error": {"message": message, "key": key, "code": None}})
     with scripted_server([Reply(status=status, body=body)]) as server, pytest.raises(StepError) as caught:
         ask(server, on_text, key=key)
     assert "secret" not in caught.value.message
@@ -327,14 +327,14 @@ def test_a_model_that_never_comes_to_an_end_is_given_up() -> None:
         finally:  # also where the loop ends first, and cancels this
             writer.close()
 
-    async def asked() -> ModelAnswer:
+    async def complete() -> ModelAnswer:
         server = await asyncio.start_server(trickle, "127.0.0.1", 0)
         async with server:
             url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
             return await OpenAIModel(ModelEndpoint(url, "small", timeout_seconds=0.2), WordCounter()).complete(QUESTION)
 
     with pytest.raises(StepError) as caught:
-        asyncio.run(asked())
+        asyncio.run(complete())
     assert caught.value.rule == "model-timeout"
 
 

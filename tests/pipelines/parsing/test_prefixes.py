@@ -117,11 +117,11 @@ def test_text_without_a_prefix_is_refused(text: str) -> None:
 
 
 def streamed(pieces: list[str]) -> str:
-    told: list[str] = []
-    stream = AnswerStream(told.append)
+    parts: list[str] = []
+    stream = AnswerStream(parts.append)
     for piece in pieces:
         stream.feed(piece)
-    return "".join(told)
+    return "".join(parts)
 
 
 @given(st.lists(st.integers(0, 60)), st.sampled_from(["[Answer:] It is\na tax.", " \n[Answer:]\n\nA [Answer:] of"]))

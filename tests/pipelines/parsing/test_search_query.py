@@ -109,8 +109,8 @@ KNOWN = "is unknown; those of a query are kinds, data_types, corpus_types, langu
 def test_a_filter_that_cannot_be_used_is_dropped_and_told(written: str, problem: str) -> None:
     parsed = parse(f'{{"query": "q", "kind": "cs", {written}}}')
     assert (parsed.query, parsed.filter) == ("q", NodeFilter(kinds=("cs",)))
-    (told,) = parsed.unusable
-    assert told.startswith(problem)
+    (note,) = parsed.unusable
+    assert note.startswith(problem)
 
 
 def test_of_a_filter_that_is_given_twice_the_first_counts() -> None:
@@ -148,5 +148,5 @@ def test_whatever_is_written_is_read(written: str) -> None:
 
 def test_a_message_quotes_no_more_of_an_answer_than_tells_what_is_meant() -> None:
     for text in ('{"%s": "x"}', '{"query": "q", "%s": "x"}'):
-        (told,) = parse(text % ("long" * 100_000)).unusable
-        assert len(told) < 1000
+        (note,) = parse(text % ("long" * 100_000)).unusable
+        assert len(note) < 1000

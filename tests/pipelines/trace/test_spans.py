@@ -61,13 +61,16 @@ def test_a_step_is_a_span_below_the_runs() -> None:
 
 def test_a_span_holds_what_the_step_tells() -> None:
     search, _, _, whole = spans_of(fails=False)
-    told = dict(search.attributes or {})
-    assert told["groundwire.step.action"] == "search_nodes"
-    assert told["groundwire.step.transition"] == "next"
-    assert told["groundwire.index"] == INDEX
-    assert json.loads(str(told["groundwire.step.outputs"]))["retrieval_seed_nodes"] == {"count": 2, "ids": ["a", "b"]}
-    assert json.loads(str(told["groundwire.step.detail"]))["hits"] == 2
-    assert told["gen_ai.usage.input_tokens"] == 0
+    attributes = dict(search.attributes or {})
+    assert attributes["groundwire.step.action"] == "search_nodes"
+    assert attributes["groundwire.step.transition"] == "next"
+    assert attributes["groundwire.index"] == INDEX
+    assert json.loads(str(attributes["groundwire.step.outputs"]))["retrieval_seed_nodes"] == {
+        "count": 2,
+        "ids": ["a", "b"],
+    }
+    assert json.loads(str(attributes["groundwire.step.detail"]))["hits"] == 2
+    assert attributes["gen_ai.usage.input_tokens"] == 0
     assert (whole.attributes or {})["groundwire.steps"] == 2
     assert whole.status.status_code is StatusCode.UNSET
 

@@ -64,14 +64,14 @@ def test_a_setting_without_a_value_is_told_as_one(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("pipeline", ["evidence", "quick_evidence", "trace"])
 @pytest.mark.parametrize(
-    ("setting", "value", "told"),
+    ("setting", "value", "message"),
     [
         ("max_context_tokens", 0, "must be 1 or more, not 0"),
         ("max_context_tokens", -5, "must be 1 or more, not -5"),
         ("graph_edge_allowlist", ["*", "Calls"], "has '*', which means all, beside others: keep one of them"),
     ],
 )
-def test_settings_are_checked_whatever_the_steps(pipeline: str, setting: str, value: JsonValue, told: str) -> None:
+def test_settings_are_checked_whatever_the_steps(pipeline: str, setting: str, value: JsonValue, message: str) -> None:
     with pytest.raises(DefinitionError) as raised:
         Pipeline.load(pipeline, (), **{setting: value})
-    assert f"settings.{setting}: {told}" in str(raised.value)
+    assert f"settings.{setting}: {message}" in str(raised.value)

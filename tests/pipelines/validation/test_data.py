@@ -15,7 +15,7 @@ HEAD = "pipeline:\n  name: it\n  settings: {entry_step_id: a, top_k: 3, max_cont
 END = "    - {id: end, action: finalize}\n"
 
 
-def told(folder: Path, *steps: str, head: str = HEAD) -> list[str]:
+def problems_of(folder: Path, *steps: str, head: str = HEAD) -> list[str]:
     """What loading tells of a pipeline of these steps and an end."""
     path = folder / "it.yaml"
     path.write_text(head + "  steps:\n" + "".join(f"    - {{{step}}}\n" for step in steps) + END, encoding="utf-8")
@@ -34,7 +34,7 @@ RENDER = "id: render, action: render_context_blocks, next: end"
 
 
 def test_what_is_written_before_may_be_read(tmp_path: Path) -> None:
-    assert told(tmp_path, SEARCH.format("fetch"), FETCH.format("render"), RENDER) == []
+    assert problems_of(tmp_path, SEARCH.format("fetch"), FETCH.format("render"), RENDER) == []
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ def test_what_is_written_before_may_be_read(tmp_path: Path) -> None:
     ],
 )
 def test_what_nothing_wrote_may_not_be_read(tmp_path: Path, steps: tuple[str, ...], expected: str) -> None:
-    assert expected in told(tmp_path, *steps)
+    assert expected in problems_of(tmp_path, *steps)
 
 
 def test_it_must_be_written_on_every_way(tmp_path: Path) -> None:
@@ -79,14 +79,14 @@ def test_it_must_be_written_on_every_way(tmp_path: Path) -> None:
         "id: again, action: search_nodes, search_type: bm25, query_from: question, next: last",
         "id: last, action: check_context_budget, on_ok: end, on_over_limit: end",
     )
-    (problem,) = told(tmp_path, *steps)
+    (problem,) = problems_of(tmp_path, *steps)
     assert "on the path a -> fetch -> render -> check -> again -> last; 'render' would" in problem
 
 
 def test_a_way_for_errors_leaves_what_was_there_and_tells_the_error(tmp_path: Path) -> None:
     failing = SEARCH.format("fetch, on_error: end")
-    assert told(tmp_path, failing, FETCH.format("render"), RENDER) == []
-    (problem,) = told(tmp_path, SEARCH.format("fetch, on_error: render"), FETCH.format("render"), RENDER)
+    assert problems_of(tmp_path, failing, FETCH.format("render"), RENDER) == []
+    (problem,) = problems_of(tmp_path, SEARCH.format("fetch, on_error: render"), FETCH.format("render"), RENDER)
     assert "on the path a -> render" in problem
 
 
@@ -111,7 +111,7 @@ def test_the_library_hands_its_data_on(name: str) -> None:
 def test_a_mode_that_the_pipeline_has_not_is_refused_where_a_run_comes_to_it(tmp_path: Path) -> None:
     head = HEAD.replace("top_k: 3", "top_k: 3, retrieval_modes: [semantic]")
     steps = (SEARCH.format("fetch"), FETCH.format("render"), RENDER)
-    (problem,) = told(tmp_path, *steps, head=head)
+    (problem,) = problems_of(tmp_path, *steps, head=head)
     assert problem == "it.yaml:5: steps.a: searches by 'bm25', and settings.retrieval_modes has only 'semantic'"
 
 

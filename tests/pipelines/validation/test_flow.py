@@ -23,13 +23,13 @@ def walked(graph: dict[str, tuple[str, ...]], start: str, avoiding: frozenset[st
 def test_a_loop_is_found_exactly_where_one_avoids_all_guards(
     graph: dict[str, tuple[str, ...]], guards: frozenset[str]
 ) -> None:
-    found = loops(graph, guards)
+    loops_of_graph = loops(graph, guards)
     in_a_loop = {step for step in graph if step not in guards and step in walked(graph, step, guards)}
-    assert bool(found) == bool(in_a_loop)
-    told = [step for loop in found for step in loop]
-    assert len(told) == len(set(told))
-    assert set(told) <= in_a_loop
-    for loop in found:
+    assert bool(loops_of_graph) == bool(in_a_loop)
+    looped_steps = [step for loop in loops_of_graph for step in loop]
+    assert len(looped_steps) == len(set(looped_steps))
+    assert set(looped_steps) <= in_a_loop
+    for loop in loops_of_graph:
         assert loop[0] == min(loop, key=list(graph).index)
         assert all(after in graph[step] for step, after in zip(loop, (*loop[1:], loop[0]), strict=True))
 

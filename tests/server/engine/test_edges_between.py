@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from groundwire_index.ends.ends import ENDS_FILE
 from groundwire_index.nodes.node import NodeAccess
+from groundwire_index.repository_edges.ends import ENDS_FILE
 from groundwire_index.scope import Scope
 from groundwire_index.store.store import IndexStore
 from groundwire_ingest.tree.access_rules import AccessRule

@@ -289,7 +289,7 @@ def snapshots(team: Team, repositories: Sequence[str]) -> list[IndexSnapshot]:
 
 
 def test_a_join_ends_with_its_call_and_is_made_again(team: Team, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("groundwire_index.ends.joining.STEP", 1)
+    monkeypatch.setattr("groundwire_index.repository_edges.joining.STEP", 1)
     parts, edges = snapshots(team, ["app", "lib"]), EdgesBetween()
     for most in (0, 1, 5, 50):
         with pytest.raises(DeadlineError):

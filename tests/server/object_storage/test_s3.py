@@ -84,10 +84,10 @@ def test_servers_follow_what_is_published(environment: Mapping[str, str], built:
             query="invoice",
             top_k=9,
         )
-        assert len(stub.SearchNodes(request, timeout=60).hits) == 1
+        assert len(stub.SearchNodes(request, timeout=300).hits) == 1
         run_ok(*publish, "v2", environment=environment)
-        await_true(lambda: stub.SearchNodes(request, timeout=60).index == "v2")
-        assert len(stub.SearchNodes(request, timeout=60).hits) == 2
+        await_true(lambda: stub.SearchNodes(request, timeout=300).index == "v2")
+        assert len(stub.SearchNodes(request, timeout=300).hits) == 2
     run_ok("withdraw", ADDRESS, "v1", *WHERE, environment=environment)
     assert "v1" not in run_ok("published", ADDRESS, environment=environment)
 

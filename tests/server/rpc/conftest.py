@@ -206,6 +206,6 @@ def health_of() -> HealthOf:
             request_serializer=health_pb2.HealthCheckRequest.SerializeToString,
             response_deserializer=health_pb2.HealthCheckResponse.FromString,
         )
-        return (await method(health_pb2.HealthCheckRequest(service=service), timeout=60)).status
+        return (await method(health_pb2.HealthCheckRequest(service=service), timeout=300)).status
 
     return check

@@ -10,13 +10,15 @@ import grpc
 import pytest
 
 from groundwire.v1 import query_pb2, query_pb2_grpc, retrieval_pb2, retrieval_pb2_grpc, scope_pb2
+from groundwire_index.nodes.node import Location
 from groundwire_index.scope import Scope
 from groundwire_server.domain.access.access import AccessContext
 from groundwire_server.domain.access.grants import ANYBODY, Caller
 from groundwire_server.domain.graph.expansion import ExpandReason, ExpandRequest, Expansion
 from groundwire_server.domain.query.query import QueryRequest
 from groundwire_server.domain.query.query_result import QueryResult
-from groundwire_server.domain.search.search import SearchRequest, SearchResult, SearchType
+from groundwire_server.domain.search.resolution import NamedNode, NameMatch, ResolvedName, ResolveResult
+from groundwire_server.domain.search.search import Declaration, NodeLabel, SearchRequest, SearchResult, SearchType
 from groundwire_server.domain.text_search.text_search import TextSearchRequest
 from groundwire_server.execution.call import Checkpoint
 from groundwire_server.rpc.admission import call_kinds
@@ -24,6 +26,7 @@ from groundwire_server.rpc.admission.call_kinds import KNOWN_AFTER
 from groundwire_server.rpc.bodies import CallContext
 from groundwire_server.rpc.calls import RunningCall
 from groundwire_server.rpc.identity.authenticator import Authenticator
+from groundwire_server.rpc.services import retrieval_servicer
 from support.calls import as_part
 from support.patience import until
 
@@ -248,6 +251,26 @@ async def test_a_call_that_waits_for_a_model_or_a_disk_keeps_nobody_from_computi
         assert not waiting.done()
         go_on.set()
         assert (await waiting).index == "v1"
+
+
+async def test_few_names_of_many_nodes_are_not_encoded_on_the_event_loop(
+    serving: "Serving", engine: Mock, places: Places, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def encode(_: ResolveResult) -> retrieval_pb2.ResolveNodesResponse:
+        places.names.append(threading.current_thread().name)
+        return retrieval_pb2.ResolveNodesResponse()
+
+    monkeypatch.setattr(retrieval_servicer, "encode_resolution", encode)
+    node = NamedNode(NodeLabel("shop::main::cs::A", "A", Location("a.cs", 1, 2, "")), Declaration("cs", "class A"))
+    scope = scope_pb2.IndexScope(repository="shop", branch="main")
+    request = retrieval_pb2.ResolveNodesRequest(scope=scope, names=["A"])
+    async with serving() as server, grpc.aio.insecure_channel(server.address) as channel:
+        stub = retrieval_pb2_grpc.RetrievalServiceStub(channel)
+        for count in (1, 200):
+            result = ResolveResult((ResolvedName("A", NameMatch.SYMBOL, (node,) * count, count),), "v1")
+            engine.resolve.side_effect = as_part(Mock(return_value=result))
+            await stub.ResolveNodes(request)
+    assert places.kinds == [MAIN, "groundwire-compute"]
 
 
 async def test_a_long_call_lets_others_compute_meanwhile(

@@ -41,7 +41,7 @@ def canonical_answers(address: str) -> list[bytes]:
 def _answer(channel: grpc.Channel, request: ValidRequest) -> bytes:
     method: grpc.UnaryUnaryMultiCallable[bytes, bytes] = channel.unary_unary(request.method)
     try:
-        answer = method(request.message.SerializeToString(), timeout=30)
+        answer = method(request.message.SerializeToString(), timeout=300)
     except grpc.RpcError as error:
         # An index in Milvus has no texts of files, which is an answer like others.
         is_without_files = isinstance(error, grpc.Call) and error.code() is grpc.StatusCode.FAILED_PRECONDITION

@@ -5,11 +5,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import itemgetter
 
-from groundwire_index.ends.nearest import nearest
+from groundwire_index.repository_edges.nearest import nearest
 from groundwire_ingest.records import SourceEdge
-from groundwire_ingest.tree.facts import CodeFacts, Reference
+from groundwire_ingest.tree.code_facts import CodeFacts, Reference
 from groundwire_ingest.tree.file_facts import FileFacts
-from groundwire_ingest.tree.files.facts import TemplateNames
+from groundwire_ingest.tree.files.facts_about_code import TemplateNames
 
 SELECTED_CONFIDENCE = 0.9
 """The class is the only one with the selector, or the nearest one."""

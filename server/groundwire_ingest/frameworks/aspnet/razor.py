@@ -6,7 +6,8 @@ from dataclasses import replace
 
 from groundwire_ingest.frameworks.aspnet.routes import route_pattern
 from groundwire_ingest.records import SourceNode
-from groundwire_ingest.tree.as_code.component import (
+from groundwire_ingest.tree.code_facts import CodeAnalysis
+from groundwire_ingest.tree.code_of_other_files.component import (
     Component,
     ComponentCode,
     VirtualText,
@@ -14,10 +15,9 @@ from groundwire_ingest.tree.as_code.component import (
     tag_references,
     unread_code,
 )
-from groundwire_ingest.tree.facts import CodeAnalysis
-from groundwire_ingest.tree.files.facts import CodePart, ComponentFacts, Directive
+from groundwire_ingest.tree.file_analysis import SourceFile
+from groundwire_ingest.tree.files.facts_about_code import CodePart, ComponentFacts, Directive
 from groundwire_ingest.tree.framework_facts import Route
-from groundwire_ingest.tree.model import SourceFile
 
 SHARED = frozenset({"_Imports.razor", "_ViewImports.cshtml"})
 """The files whose directives hold for all files in their folder and below."""

@@ -4,13 +4,13 @@ import re
 from collections.abc import Iterator
 
 from groundwire_ingest.frameworks.aspnet.razor_scan import RazorScan
-from groundwire_ingest.tree.files.facts import CodePart, ComponentFacts, ComponentTag
+from groundwire_ingest.tree.file_analysis import SourceFile
+from groundwire_ingest.tree.files.facts_about_code import CodePart, ComponentFacts, ComponentTag
 from groundwire_ingest.tree.files.lexer import unquoted
 from groundwire_ingest.tree.files.markup.elements import element_parts
 from groundwire_ingest.tree.files.markup.templates import links_of, tag_references
 from groundwire_ingest.tree.files.parts import write_parts
 from groundwire_ingest.tree.files.reading import FileReading, PathReference
-from groundwire_ingest.tree.model import SourceFile
 
 _PARTIAL_CALL = re.compile(r"(?:await\s+)?Html\.(?:Partial|RenderPartial)(?:Async)?\(\s*(\"[^\"\n]{1,300}\")")
 _INSERTED = re.compile(r"@\([^()]*+\)|@[A-Za-z_][\w.]*+")

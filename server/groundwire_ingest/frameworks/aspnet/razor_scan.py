@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass, field
 
 from groundwire_ingest.frameworks.aspnet.razor_expressions import WORD, expression_end, implicit_end, razor_value_end
-from groundwire_ingest.tree.files.facts import CodeKind, CodePart, ComponentTag, Directive
+from groundwire_ingest.tree.files.facts_about_code import CodeKind, CodePart, ComponentTag, Directive
 from groundwire_ingest.tree.files.markup.elements import LineNumbers, comment_end, component_tag, is_raw
 from groundwire_ingest.tree.files.markup.tags import VOID_ELEMENTS, Tag, balanced_end, code_step, read_tag
 from groundwire_ingest.tree.files.parts import Part

@@ -4,8 +4,8 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from groundwire_index.ends.confidences import INFERRED, WILDCARD
-from groundwire_ingest.tree.facts import Call
+from groundwire_index.repository_edges.confidences import INFERRED, WILDCARD
+from groundwire_ingest.tree.code_facts import Call
 from groundwire_ingest.tree.framework_facts import EntityUse
 from groundwire_ingest.tree.languages.types import arguments, head
 from groundwire_ingest.tree.names.lookup import Lookup

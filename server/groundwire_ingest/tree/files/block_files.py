@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from groundwire_ingest.tree.file_analysis import SourceFile
 from groundwire_ingest.tree.files.lexer import (
     DOUBLE_QUOTED,
     HASH_COMMENTS,
@@ -15,7 +16,6 @@ from groundwire_ingest.tree.files.lexer import (
 )
 from groundwire_ingest.tree.files.parts import Part, write_parts
 from groundwire_ingest.tree.files.reading import FileReading, PathReference
-from groundwire_ingest.tree.model import SourceFile
 
 _HEREDOC = r"<<[-~]?[\"']?(?P<mark_>\w+)[^\n]*(?:(?s:.*?)\n[ \t]*(?P=mark_)\b|(?s:.*))"
 _HERE_STRING = r"@\"(?:[^\"]|\"(?!@))*+(?:\"@)?|@'(?:[^']|'(?!@))*+(?:'@)?"

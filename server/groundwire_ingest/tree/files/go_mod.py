@@ -1,9 +1,9 @@
 """Files of Go's tool that say which modules a module and a workspace consist of: go.mod and go.work."""
 
+from groundwire_ingest.tree.file_analysis import SourceFile
 from groundwire_ingest.tree.files.parts import write_parts
 from groundwire_ingest.tree.files.reading import FileReading, PathReference
 from groundwire_ingest.tree.languages.go.go_modules import Directive, directives
-from groundwire_ingest.tree.model import SourceFile
 
 _REPLACED_BY = "=>"
 _LOCAL = ("./", "../")

@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from groundwire_ingest.records import SkippedFile
-from groundwire_ingest.tree.files.facts import Setting
+from groundwire_ingest.tree.file_analysis import FileAnalysis, SourceFile
+from groundwire_ingest.tree.files.facts_about_code import Setting
 from groundwire_ingest.tree.files.lexer import DOUBLE_QUOTED, SINGLE_QUOTED, SLASH_COMMENTS, Lexicon, Token, unquoted
 from groundwire_ingest.tree.files.parts import Part, write_parts
 from groundwire_ingest.tree.files.reading import FileReading, PathReference
-from groundwire_ingest.tree.model import FileAnalysis, SourceFile
 
 MAX_KEY_DEPTH = 8
 MAX_DATA_CHARACTERS = 50_000

@@ -4,7 +4,7 @@ import re
 from pathlib import PurePosixPath
 
 from groundwire_ingest.tree.chunk_writer import ChunkClass
-from groundwire_ingest.tree.model import SourceFile
+from groundwire_ingest.tree.file_analysis import SourceFile
 from groundwire_ingest.tree.sections import corpus_type_of
 
 PLAIN_TEXT = "text"

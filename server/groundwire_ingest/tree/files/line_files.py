@@ -5,12 +5,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TypeAlias
 
 from groundwire_ingest.tree.chunking import lines_of
+from groundwire_ingest.tree.file_analysis import SourceFile
 from groundwire_ingest.tree.files.commands import command_references, entry_points
-from groundwire_ingest.tree.files.facts import Setting
+from groundwire_ingest.tree.files.facts_about_code import Setting
 from groundwire_ingest.tree.files.lexer import DOUBLE_QUOTED, HASH_COMMENTS, Lexicon, unquoted
 from groundwire_ingest.tree.files.parts import Part, write_parts
 from groundwire_ingest.tree.files.reading import FileReading, PathReference
-from groundwire_ingest.tree.model import SourceFile
 
 _FUNCTION = re.compile(r"([ \t]*)(?:function[ \t]+([\w:.-]+)(?:[ \t]*\(\))?|([\w:.-]+)[ \t]*\(\))[ \t]*(\{?)(.*)")
 _HEREDOC = re.compile(r"<<(-?)[ \t]*([\"']?)([A-Za-z_]\w*)\2")

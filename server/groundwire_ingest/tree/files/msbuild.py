@@ -5,11 +5,11 @@ from collections.abc import Iterator, Sequence
 
 from groundwire_ingest.records import SkippedFile
 from groundwire_ingest.tree.chunking import lines_of
-from groundwire_ingest.tree.files.facts import ProjectFacts
+from groundwire_ingest.tree.file_analysis import SourceFile
+from groundwire_ingest.tree.files.facts_about_code import ProjectFacts
 from groundwire_ingest.tree.files.parts import write_parts
 from groundwire_ingest.tree.files.reading import FileReading, PathReference
 from groundwire_ingest.tree.files.xml_files import Element, as_text, element_parts, elements_of
-from groundwire_ingest.tree.model import SourceFile
 
 _CENTRAL_FILES = ("Directory.Build.props", "Directory.Build.targets", "Directory.Packages.props")
 _PROJECT = re.compile(r"\.[a-z]+proj$")

@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from xml.sax.saxutils import unescape
 
 from groundwire_ingest.tree.chunking import lines_of
-from groundwire_ingest.tree.files.facts import MapperFacts, MapperStatement
+from groundwire_ingest.tree.file_analysis import SourceFile
+from groundwire_ingest.tree.files.facts_about_code import MapperFacts, MapperStatement
 from groundwire_ingest.tree.files.parts import Part, write_parts
 from groundwire_ingest.tree.files.reading import FileReading
 from groundwire_ingest.tree.files.xml_files import Element, element_parts, element_paths
-from groundwire_ingest.tree.model import SourceFile
 
 _STATEMENTS = frozenset({"select", "insert", "update", "delete"})
 _OWN = _STATEMENTS | {"sql"}

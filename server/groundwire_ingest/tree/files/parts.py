@@ -9,8 +9,8 @@ from pathlib import PurePosixPath
 from groundwire_ingest.records import SkippedFile, SourceNode
 from groundwire_ingest.tree.chunk_writer import ChunkClass, ChunkPlace, ChunkWriter
 from groundwire_ingest.tree.chunking import MAX_CHUNK_CHARACTERS, Span, lines_of, split_lines, trimmed_span
+from groundwire_ingest.tree.file_analysis import FileAnalysis, SourceFile
 from groundwire_ingest.tree.files.languages import chunk_class
-from groundwire_ingest.tree.model import FileAnalysis, SourceFile
 from groundwire_ingest.tree.notices import is_notice
 
 WHOLE_UP_TO = 1500

@@ -7,11 +7,11 @@ from groundwire_ingest.records import SkippedFile
 from groundwire_ingest.tree.change_logs import version_sections
 from groundwire_ingest.tree.chunk_writer import ChunkClass, ChunkPlace, ChunkWriter
 from groundwire_ingest.tree.chunking import lines_of, trimmed_span
+from groundwire_ingest.tree.file_analysis import FileAnalysis, SourceFile
 from groundwire_ingest.tree.files.languages import chunk_class
 from groundwire_ingest.tree.files.lexer import numbered
 from groundwire_ingest.tree.files.parts import write_parts
 from groundwire_ingest.tree.files.reading import FileReading, PathReference
-from groundwire_ingest.tree.model import FileAnalysis, SourceFile
 from groundwire_ingest.tree.sections import Heading, corpus_type_of, plain_title, write_sections
 
 MAX_TEXT_CHARACTERS = 500_000

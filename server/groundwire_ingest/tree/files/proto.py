@@ -5,11 +5,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from groundwire_ingest.records import SourceEdge
-from groundwire_ingest.tree.files.facts import ProtoFacts, ProtoService, ProtoType, Rpc
+from groundwire_ingest.tree.file_analysis import SourceFile
+from groundwire_ingest.tree.files.facts_about_code import ProtoFacts, ProtoService, ProtoType, Rpc
 from groundwire_ingest.tree.files.lexer import DOUBLE_QUOTED, SINGLE_QUOTED, SLASH_COMMENTS, Lexicon, Token, unquoted
 from groundwire_ingest.tree.files.parts import Part, write_parts
 from groundwire_ingest.tree.files.reading import FileReading, PathReference
-from groundwire_ingest.tree.model import SourceFile
 
 MAX_NESTING = 32
 

@@ -4,10 +4,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from groundwire_index.ends.requests import Request
+from groundwire_index.repository_edges.requests import Request
 from groundwire_ingest.records import SourceNode
-from groundwire_ingest.tree.facts import CodeFacts
-from groundwire_ingest.tree.files.facts import (
+from groundwire_ingest.tree.code_facts import CodeFacts
+from groundwire_ingest.tree.file_analysis import FileAnalysis, SourceFile
+from groundwire_ingest.tree.files.facts_about_code import (
     ComponentFacts,
     MapperFacts,
     ProjectFacts,
@@ -15,7 +16,6 @@ from groundwire_ingest.tree.files.facts import (
     Setting,
     TemplateNames,
 )
-from groundwire_ingest.tree.model import FileAnalysis, SourceFile
 
 Facts: TypeAlias = CodeFacts | ComponentFacts | MapperFacts | ProjectFacts | ProtoFacts | TemplateNames
 

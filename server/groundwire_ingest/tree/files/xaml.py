@@ -4,11 +4,11 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from groundwire_ingest.records import SkippedFile
-from groundwire_ingest.tree.facts import CodeFacts, Definition, Reference, Role
+from groundwire_ingest.tree.code_facts import CodeFacts, Definition, Reference, Role
+from groundwire_ingest.tree.file_analysis import SourceFile
 from groundwire_ingest.tree.files.parts import write_parts
 from groundwire_ingest.tree.files.reading import FileReading, PathReference
 from groundwire_ingest.tree.files.xml_files import Element, as_text, element_parts, element_paths, elements_of
-from groundwire_ingest.tree.model import SourceFile
 
 _MARKUP = re.compile(r"\{\s*(Binding|x:Bind|CompiledBinding|ReflectionBinding|TemplateBinding)\b([^{}]*)")
 _MEMBER = re.compile(r"\s*(?:Path\s*=\s*)?([A-Za-z_][\w.]*(?:\[[^\],]{1,60}\][\w.]*)?)\s*(?:,|$)")

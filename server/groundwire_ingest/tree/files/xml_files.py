@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from xml.parsers import expat
 
 from groundwire_ingest.records import SkippedFile
+from groundwire_ingest.tree.file_analysis import SourceFile
 from groundwire_ingest.tree.files.parts import Part, write_parts
 from groundwire_ingest.tree.files.reading import FileReading
-from groundwire_ingest.tree.model import SourceFile
 
 MAX_ELEMENT_DEPTH = 4
 

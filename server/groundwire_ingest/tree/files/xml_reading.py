@@ -3,12 +3,12 @@
 from collections.abc import Iterator, Sequence
 
 from groundwire_ingest.records import SkippedFile
-from groundwire_ingest.tree.files.facts import Setting
+from groundwire_ingest.tree.file_analysis import SourceFile
+from groundwire_ingest.tree.files.facts_about_code import Setting
 from groundwire_ingest.tree.files.mybatis import is_mapper, read_mapper
 from groundwire_ingest.tree.files.parts import write_parts
 from groundwire_ingest.tree.files.reading import FileReading
 from groundwire_ingest.tree.files.xml_files import Element, as_text, element_parts, element_paths, elements_of
-from groundwire_ingest.tree.model import SourceFile
 
 _VALUE_ATTRIBUTES = ("value", "connectionString")
 

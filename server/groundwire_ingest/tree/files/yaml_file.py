@@ -6,11 +6,11 @@ from itertools import chain
 
 from groundwire_ingest.records import SkippedFile
 from groundwire_ingest.tree.chunking import lines_of
+from groundwire_ingest.tree.file_analysis import SourceFile
 from groundwire_ingest.tree.files.commands import command_references
-from groundwire_ingest.tree.files.facts import Setting
+from groundwire_ingest.tree.files.facts_about_code import Setting
 from groundwire_ingest.tree.files.parts import Part, write_parts
 from groundwire_ingest.tree.files.reading import FileReading, PathReference
-from groundwire_ingest.tree.model import SourceFile
 from groundwire_ingest.tree.yaml_tree import YamlError, YamlNode, yaml_documents
 
 MAX_KEY_DEPTH = 8

@@ -6,7 +6,7 @@ from dataclasses import replace
 from groundwire_index.nodes.node import CONTAINS
 from groundwire_index.scope import node_key
 from groundwire_ingest.records import SourceEdge, SourceNode
-from groundwire_ingest.tree.facts import Definition, Trait
+from groundwire_ingest.tree.code_facts import Definition, Trait
 from groundwire_ingest.tree.languages.chunks import Chunk, signature
 from groundwire_ingest.tree.languages.nodes import end_row
 from groundwire_ingest.tree.languages.outline import Declared, ParsedFile

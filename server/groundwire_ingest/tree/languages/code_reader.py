@@ -8,10 +8,11 @@ from typing import TypeVar
 
 from tree_sitter import Node, Parser
 
-from groundwire_index.ends.requests import Request
+from groundwire_index.repository_edges.requests import Request
 from groundwire_ingest.records import SkippedFile
 from groundwire_ingest.tree.chunking import lines_of
-from groundwire_ingest.tree.facts import Binding, Call, CodeAnalysis, CodeFacts, Import, Reference
+from groundwire_ingest.tree.code_facts import Binding, Call, CodeAnalysis, CodeFacts, Import, Reference
+from groundwire_ingest.tree.file_analysis import FileAnalysis, SourceFile, StringLiteral
 from groundwire_ingest.tree.framework_facts import (
     Mount,
     Registration,
@@ -32,7 +33,6 @@ from groundwire_ingest.tree.languages.places import assign_places
 from groundwire_ingest.tree.languages.strings import string_literals
 from groundwire_ingest.tree.languages.syntax import Places, Syntax
 from groundwire_ingest.tree.languages.urls import requests
-from groundwire_ingest.tree.model import FileAnalysis, SourceFile, StringLiteral
 from groundwire_ingest.tree.text_facts import BuiltText, PassedTexts, TextValue
 
 FindingT = TypeVar("FindingT", bound=Finding)

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from tree_sitter import Node
 
-from groundwire_ingest.tree.facts import OF_ITEMS, RETURNED
+from groundwire_ingest.tree.code_facts import OF_ITEMS, RETURNED
 from groundwire_ingest.tree.languages.nodes import field_of, first_child, last_child, text_of, type_name
 from groundwire_ingest.tree.languages.types import type_text
 
@@ -46,7 +46,7 @@ class Expressions:
         self._paths.clear()
 
     def arguments(self, node: Node) -> tuple[str, ...]:
-        """The arguments of a call, as `facts.Call` has them."""
+        """The arguments of a call, as `code_facts.Call` has them."""
         form = self.calls[node.type]
         listed = field_of(node, form.arguments) if form.arguments else None
         return tuple(map(self.argument, listed.named_children)) if listed else ()
@@ -58,7 +58,7 @@ class Expressions:
         return self.value_path(node)
 
     def value_path(self, node: Node | None, /) -> str:
-        """The path of an expression as `facts.Call.receiver` has it, that of what is constructed ending with `()`."""
+        """The path of an expression as `code_facts.Call.receiver` has it; for what is constructed it ends with `()`."""
         while node is not None and self.is_wrapping(node):
             node = self.unwrap(node)
         form = self.calls.get(node.type) if node else None
@@ -88,7 +88,7 @@ class Expressions:
         return text_of(node)
 
     def callee(self, node: Node) -> tuple[str, str] | None:
-        """Receiver and name of a call, as `facts.Call` has them; None when a call has no name."""
+        """Receiver and name of a call, as `code_facts.Call` has them; None when a call has no name."""
         form = self.calls[node.type]
         target = field_of(node, form.function) if form.function else node
         if target is None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from groundwire_ingest.tree.facts import FieldValue
+from groundwire_ingest.tree.code_facts import FieldValue
 from groundwire_ingest.tree.languages.nodes import Nodes, field_of, line_of
 from groundwire_ingest.tree.languages.syntax import Places, Syntax
 from groundwire_ingest.tree.languages.written_fields import WrittenField

@@ -3,8 +3,9 @@
 from collections.abc import Callable, Iterator
 from typing import TypeAlias
 
-from groundwire_index.ends.requests import Request
-from groundwire_ingest.tree.facts import Binding, Import
+from groundwire_index.repository_edges.requests import Request
+from groundwire_ingest.tree.code_facts import Binding, Import
+from groundwire_ingest.tree.file_analysis import StringLiteral
 from groundwire_ingest.tree.framework_facts import (
     Mount,
     Registration,
@@ -16,7 +17,6 @@ from groundwire_ingest.tree.framework_facts import (
 )
 from groundwire_ingest.tree.languages.nodes import Nodes
 from groundwire_ingest.tree.languages.syntax import Places, Syntax
-from groundwire_ingest.tree.model import StringLiteral
 from groundwire_ingest.tree.text_facts import BuiltText, PassedTexts, TextValue
 
 Finding: TypeAlias = (

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 from tree_sitter import Node
 
+from groundwire_ingest.tree.file_analysis import SourceFile
 from groundwire_ingest.tree.languages.nodes import MAX_DEPTH, end_row
 from groundwire_ingest.tree.languages.syntax import Shape, Syntax
-from groundwire_ingest.tree.model import SourceFile
 
 MAX_SYMBOL_CHARACTERS = 500
 """Declarations inside one whose symbol is longer than this are ignored."""

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from groundwire_index.scope import node_key
 from groundwire_ingest.tree.chunk_writer import ChunkClass, ChunkPlace, ChunkWriter
 from groundwire_ingest.tree.chunking import lines_of, split_lines
-from groundwire_ingest.tree.facts import Binding, CodeAnalysis, CodeFacts, Definition, Reference
+from groundwire_ingest.tree.code_facts import Binding, CodeAnalysis, CodeFacts, Definition, Reference
+from groundwire_ingest.tree.file_analysis import FileAnalysis, SourceFile
 from groundwire_ingest.tree.framework_facts import TableMapping
-from groundwire_ingest.tree.model import FileAnalysis, SourceFile
 
 _LANGUAGE = "prisma"
 _CLIENT = "PrismaClient"

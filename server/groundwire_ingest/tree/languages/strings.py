@@ -5,9 +5,9 @@ from collections.abc import Iterator, Sequence
 
 from tree_sitter import Node
 
+from groundwire_ingest.tree.file_analysis import StringLiteral
 from groundwire_ingest.tree.languages.nodes import Nodes, line_of
 from groundwire_ingest.tree.languages.syntax import Places, Syntax
-from groundwire_ingest.tree.model import StringLiteral
 
 _OPENING = re.compile(r"""([A-Za-z@$]*)("+|'+|`)""")
 _JOINED = re.compile(rb"\s*+(?:\+\s*+)?(?:\\\r?\n\s*+)?")

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from tree_sitter import Language, Node
 
-from groundwire_ingest.tree.facts import (
+from groundwire_ingest.tree.code_facts import (
     Binding,
     Call,
     Construct,

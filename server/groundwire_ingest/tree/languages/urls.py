@@ -6,7 +6,7 @@ from itertools import islice
 
 from tree_sitter import Node
 
-from groundwire_index.ends.requests import Request
+from groundwire_index.repository_edges.requests import Request
 from groundwire_ingest.tree.framework_facts import Route
 from groundwire_ingest.tree.languages.nodes import Nodes, around_of, field_of, line_of, text_of
 from groundwire_ingest.tree.languages.strings import string_value

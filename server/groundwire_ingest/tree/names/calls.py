@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from groundwire_index.ends.confidences import GUESSED, INFERRED, MAX_FAN_OUT, WILDCARD
-from groundwire_ingest.tree.facts import OF_ITEMS, OF_TARGET, RETURNED, Call, Definition, Reference
+from groundwire_index.repository_edges.confidences import GUESSED, INFERRED, MAX_FAN_OUT, WILDCARD
+from groundwire_ingest.tree.code_facts import OF_ITEMS, OF_TARGET, RETURNED, Call, Definition, Reference
 from groundwire_ingest.tree.languages.types import head
 from groundwire_ingest.tree.names.lookup import Lookup
 from groundwire_ingest.tree.names.rules import NameRules

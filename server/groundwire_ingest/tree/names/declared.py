@@ -4,8 +4,8 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator
 
-from groundwire_index.ends.confidences import EXACT, GUESSED, INFERRED
 from groundwire_index.nodes.node import CONTAINS
+from groundwire_index.repository_edges.confidences import EXACT, GUESSED, INFERRED
 from groundwire_ingest.records import SourceEdge
 from groundwire_ingest.tree.names.inheritance import MAX_IMPLEMENTATIONS
 from groundwire_ingest.tree.names.rules import NameRules

@@ -4,14 +4,14 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from groundwire_index.ends.confidences import EXACT, GUESSED, MAX_FAN_OUT, WILDCARD
-from groundwire_index.ends.full_names import OVERRIDES, RPC, FullNames, NameUse, OfferedName
-from groundwire_index.ends.messages import MessageHandler, MessageUse
-from groundwire_index.ends.requests import Served
+from groundwire_index.repository_edges.confidences import EXACT, GUESSED, MAX_FAN_OUT, WILDCARD
+from groundwire_index.repository_edges.full_names import OVERRIDES, RPC, FullNames, NameUse, OfferedName
+from groundwire_index.repository_edges.messages import MessageHandler, MessageUse
+from groundwire_index.repository_edges.requests import Served
 from groundwire_ingest.records import SourceEdge
-from groundwire_ingest.tree.facts import Call
+from groundwire_ingest.tree.code_facts import Call
+from groundwire_ingest.tree.file_analysis import EntityMapping, FileEdges
 from groundwire_ingest.tree.languages.types import collected_type
-from groundwire_ingest.tree.model import EntityMapping, FileEdges
 from groundwire_ingest.tree.names.calls import CallResolution, Uses
 from groundwire_ingest.tree.names.conventions import FrameworkNames
 from groundwire_ingest.tree.names.declared import Tested, declared_edges
@@ -19,12 +19,12 @@ from groundwire_ingest.tree.names.inheritance import MAX_IMPLEMENTATIONS, Inheri
 from groundwire_ingest.tree.names.lookup import Lookup
 from groundwire_ingest.tree.names.outside import OutsideNames
 from groundwire_ingest.tree.names.rules import NameRules
-from groundwire_ingest.tree.names.runtime.callbacks import Callbacks, HandedOver
-from groundwire_ingest.tree.names.runtime.field_functions import FieldFunctions
-from groundwire_ingest.tree.names.runtime.routes import Routes
-from groundwire_ingest.tree.names.runtime.texts import ResolvedText, Texts
-from groundwire_ingest.tree.names.runtime.topics import Signals, Topics
-from groundwire_ingest.tree.names.runtime.wiring import Messages, Registrations, is_sending, specialized
+from groundwire_ingest.tree.names.run_time_links.callbacks import Callbacks, HandedOver
+from groundwire_ingest.tree.names.run_time_links.field_functions import FieldFunctions
+from groundwire_ingest.tree.names.run_time_links.routes import Routes
+from groundwire_ingest.tree.names.run_time_links.texts import ResolvedText, Texts
+from groundwire_ingest.tree.names.run_time_links.topics import Signals, Topics
+from groundwire_ingest.tree.names.run_time_links.wiring import Messages, Registrations, is_sending, specialized
 from groundwire_ingest.tree.names.table import NOTHING
 
 

@@ -4,8 +4,8 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from itertools import islice
 
-from groundwire_index.ends.confidences import EXACT, GUESSED, WILDCARD
-from groundwire_ingest.tree.facts import Call, Definition, StatedImplementation
+from groundwire_index.repository_edges.confidences import EXACT, GUESSED, WILDCARD
+from groundwire_ingest.tree.code_facts import Call, Definition, StatedImplementation
 from groundwire_ingest.tree.languages.types import arguments, head
 from groundwire_ingest.tree.names.lookup import Lookup
 from groundwire_ingest.tree.names.rules import DISPATCHED

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from groundwire_index.ends.confidences import EXACT, INFERRED, WILDCARD
-from groundwire_ingest.tree.facts import OF_ITEMS, RETURNED, Binding
+from groundwire_index.repository_edges.confidences import EXACT, INFERRED, WILDCARD
+from groundwire_ingest.tree.code_facts import OF_ITEMS, RETURNED, Binding
 from groundwire_ingest.tree.languages.types import arguments, head, item_type, substituted, value_type
 from groundwire_ingest.tree.names.common_methods import (
     GIVE_AN_ITEM,
@@ -34,7 +34,7 @@ class Lookup(MemberLookup):
         self._steps = 0
 
     def value(self, scope: int, path: str) -> Value | None:
-        """The value of a path as in `facts.Call.receiver`; None when nothing is known of it."""
+        """The value of a path as in `code_facts.Call.receiver`; None when nothing is known of it."""
         key = (scope, path)
         if key not in self._values and self._steps < _MAX_STEPS:
             self._values[key] = None  # what a variable that is set to itself finds on its way round

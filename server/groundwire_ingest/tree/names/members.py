@@ -3,8 +3,8 @@
 from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Sequence
 
-from groundwire_index.ends.confidences import EXACT, INFERRED, WILDCARD
-from groundwire_ingest.tree.facts import RETURNED, Binding
+from groundwire_index.repository_edges.confidences import EXACT, INFERRED, WILDCARD
+from groundwire_ingest.tree.code_facts import RETURNED, Binding
 from groundwire_ingest.tree.languages.types import head
 from groundwire_ingest.tree.names.conventions import FrameworkNames
 from groundwire_ingest.tree.names.rules import NameRules

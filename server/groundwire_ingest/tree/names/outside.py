@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from groundwire_index.ends.confidences import EXACT, INFERRED, WILDCARD
-from groundwire_index.ends.full_names import CALLED, IMPORTS, OVERRIDES, FullNames, NameUse, OfferedName
-from groundwire_ingest.tree.facts import Binding
+from groundwire_index.repository_edges.confidences import EXACT, INFERRED, WILDCARD
+from groundwire_index.repository_edges.full_names import CALLED, IMPORTS, OVERRIDES, FullNames, NameUse, OfferedName
+from groundwire_ingest.tree.code_facts import Binding
 from groundwire_ingest.tree.languages.types import head, value_type
 from groundwire_ingest.tree.names.inheritance import Inheritance
 from groundwire_ingest.tree.names.lookup import Lookup

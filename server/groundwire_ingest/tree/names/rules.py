@@ -9,10 +9,10 @@ from itertools import islice
 from posixpath import basename, join, normpath
 from typing import ClassVar, TypeVar
 
-from groundwire_index.ends.confidences import EXACT
-from groundwire_index.ends.full_names import FullNames
 from groundwire_index.nodes.node import NodeAccess
-from groundwire_ingest.tree.facts import Import
+from groundwire_index.repository_edges.confidences import EXACT
+from groundwire_index.repository_edges.full_names import FullNames
+from groundwire_ingest.tree.code_facts import Import
 from groundwire_ingest.tree.folders import folder_of
 from groundwire_ingest.tree.languages.module_files import ModuleFile
 from groundwire_ingest.tree.names.table import Found, Ref, SymbolTable

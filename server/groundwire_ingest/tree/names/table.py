@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from groundwire_index.ends.nearest import nearest
-from groundwire_ingest.tree.facts import Binding, CodeFacts, Definition
+from groundwire_index.repository_edges.nearest import nearest
+from groundwire_ingest.tree.code_facts import Binding, CodeFacts, Definition
 
 Ref: TypeAlias = int | str
 """A definition by its number in the table, or a namespace, package or folder by its name."""

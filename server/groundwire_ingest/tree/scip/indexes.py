@@ -14,9 +14,9 @@ from pathlib import Path
 from groundwire_ingest.files_below import size_below
 from groundwire_ingest.ingest_errors import IngestError
 from groundwire_ingest.records import SkippedFile, SourceEdge, SourceNode
+from groundwire_ingest.tree.code_facts import CodeFacts
 from groundwire_ingest.tree.code_languages import CODE_LANGUAGES
 from groundwire_ingest.tree.decoding import read_source
-from groundwire_ingest.tree.facts import CodeFacts
 from groundwire_ingest.tree.scip.documents import DocumentPlace, Outline, document_at, outline
 from groundwire_ingest.tree.scip.links import Links
 from groundwire_ingest.tree.scip.overlay import Overlay, TreeFile, overlay, spans_of, tree_file

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from groundwire_ingest.records import SourceNode
-from groundwire_ingest.tree.facts import CodeFacts, Definition
+from groundwire_ingest.tree.code_facts import CodeFacts, Definition
 from groundwire_ingest.tree.scip.documents import Document
 from groundwire_ingest.tree.scip.positions import Occurrence, SourceText, Span, innermost
 from groundwire_ingest.tree.scip.symbols import CONSTRUCTOR_NAMES, is_module, plain_name

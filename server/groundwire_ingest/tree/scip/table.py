@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from groundwire_ingest.tree.facts import Definition
+from groundwire_ingest.tree.code_facts import Definition
 from groundwire_ingest.tree.scip.documents import Relation
 from groundwire_ingest.tree.scip.overlay import Overlay
 from groundwire_ingest.tree.scip.positions import Occurrence

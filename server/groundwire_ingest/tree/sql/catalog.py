@@ -2,10 +2,10 @@
 
 from collections.abc import Callable, Iterable, Iterator
 
-from groundwire_index.ends.tables import TableUse
 from groundwire_index.nodes.node import NodeAccess
+from groundwire_index.repository_edges.tables import TableUse
 from groundwire_ingest.records import SourceEdge
-from groundwire_ingest.tree.model import FileAnalysis
+from groundwire_ingest.tree.file_analysis import FileAnalysis
 from groundwire_ingest.tree.sql.file import Mention, SqlFile
 from groundwire_ingest.tree.sql.object_names import Relation, SqlName
 from groundwire_ingest.tree.sql.objects import ADMITTED_TYPES, ObjectIndex, edge_type

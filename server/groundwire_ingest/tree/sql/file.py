@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from groundwire_index.scope import node_key
 from groundwire_ingest.records import SkippedFile, SourceEdge, SourceNode
 from groundwire_ingest.tree.chunking import Span, split_lines
-from groundwire_ingest.tree.model import SourceFile
+from groundwire_ingest.tree.file_analysis import SourceFile
 from groundwire_ingest.tree.sql.definitions import Definition, ObjectType, altered_object, foreign_keys, signature
 from groundwire_ingest.tree.sql.dialect import detect_dialect
 from groundwire_ingest.tree.sql.lexer import Dialect

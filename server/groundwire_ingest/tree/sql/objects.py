@@ -4,9 +4,9 @@ from collections.abc import Callable, Collection, Iterator, Sequence, Set
 from dataclasses import dataclass, field
 from itertools import combinations
 
-from groundwire_index.ends.nearest import nearest
-from groundwire_index.ends.tables import OfferedTable, TableUse
 from groundwire_index.nodes.node import NodeAccess
+from groundwire_index.repository_edges.nearest import nearest
+from groundwire_index.repository_edges.tables import OfferedTable, TableUse
 from groundwire_ingest.records import SourceEdge
 from groundwire_ingest.tree.sql.definitions import ObjectType
 from groundwire_ingest.tree.sql.object_names import ANY_SCHEMA, DEFAULT_SCHEMAS, Relation, SqlName

@@ -8,11 +8,11 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from groundwire_index.ends.ends import ENDS_FILE
-from groundwire_index.ends.stored_ends import SeenEnds
 from groundwire_index.index_errors import IndexDamagedError
 from groundwire_index.nodes.node import CONTAINS, Node
 from groundwire_index.nodes.source_texts import SourceRuns
+from groundwire_index.repository_edges.ends import ENDS_FILE
+from groundwire_index.repository_edges.stored_ends import SeenEnds
 from groundwire_index.scope import Scope
 from groundwire_index.store.manifest import VectorSpace
 from groundwire_index.text.code_tokenizer import tokenize

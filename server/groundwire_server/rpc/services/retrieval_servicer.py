@@ -47,7 +47,8 @@ class RetrievalServicer:
             names = replace(decode_resolve(request, access), granted=scopes)
         call.estimate(names)
         result = await self._engine.resolve(names, call)
-        return await call.encode(encode_resolution, result, len(result.names))
+        entries = sum(1 + len(name.nodes) + len(name.similar) for name in result.names)
+        return await call.encode(encode_resolution, result, entries)
 
     async def SearchText(
         self, request: retrieval_pb2.SearchTextRequest, call: RunningCall

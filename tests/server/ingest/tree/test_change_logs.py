@@ -2,9 +2,9 @@
 
 from itertools import pairwise
 
+from groundwire_ingest.tree.file_analysis import FileAnalysis, SourceFile
 from groundwire_ingest.tree.files.prose import read_restructured_text
 from groundwire_ingest.tree.markdown import markdown_analysis
-from groundwire_ingest.tree.model import FileAnalysis, SourceFile
 
 
 def _version(number: int) -> str:

@@ -5,7 +5,7 @@ import pytest
 
 from groundwire_ingest.records import SkippedFile
 from groundwire_ingest.tree.decoding import MAX_FILE_BYTES, read_source
-from groundwire_ingest.tree.model import SourceFile
+from groundwire_ingest.tree.file_analysis import SourceFile
 from groundwire_ingest.tree.walk import ListedFile
 
 TreeMaker = Callable[[Mapping[str, str | bytes]], Path]

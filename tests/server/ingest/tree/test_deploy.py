@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from groundwire_ingest.records import SkippedFile
 from groundwire_ingest.tree.deploy import deploy_analysis
-from groundwire_ingest.tree.model import FileAnalysis, SourceFile
+from groundwire_ingest.tree.file_analysis import FileAnalysis, SourceFile
 from support.growth import check_linear
 
 

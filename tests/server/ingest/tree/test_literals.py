@@ -6,8 +6,8 @@ from itertools import chain
 import pytest
 
 from groundwire_ingest.records import SourceEdge
+from groundwire_ingest.tree.file_analysis import EntityMapping, SourceFile, StringLiteral
 from groundwire_ingest.tree.literals import literal_edges, procedure_edges, references_in, statements
-from groundwire_ingest.tree.model import EntityMapping, SourceFile, StringLiteral
 from groundwire_ingest.tree.sql.catalog import SqlCatalog, unique_edges
 from groundwire_ingest.tree.sql.file import read_sql_file
 from groundwire_ingest.tree.tables import entity_edges

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from groundwire_ingest.tree.file_analysis import FileAnalysis, SourceFile
 from groundwire_ingest.tree.markdown import markdown_analysis
-from groundwire_ingest.tree.model import FileAnalysis, SourceFile
 
 GUIDE = """\
 ---

@@ -2,7 +2,7 @@
 
 import pytest
 
-from groundwire_ingest.tree.model import SourceFile
+from groundwire_ingest.tree.file_analysis import SourceFile
 from groundwire_ingest.tree.packages import MAX_DOTS, PackageFacts, package_facts
 
 POETRY = (

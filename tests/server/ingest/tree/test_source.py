@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from groundwire_index.ends.ends import Ends
+from groundwire_index.repository_edges.ends import Ends
 from groundwire_ingest.ingest_errors import IngestError
 from groundwire_ingest.records import SkippedFile, SourceEdge, SourceNode, SourceRecord
 from groundwire_ingest.tree.decoding import read_source
-from groundwire_ingest.tree.model import SourceFile
+from groundwire_ingest.tree.file_analysis import SourceFile
 from groundwire_ingest.tree.read_before import ReadBefore
 from groundwire_ingest.tree.source import TreeSource
 from groundwire_ingest.tree.walk import ListedFile, Listing, list_tree

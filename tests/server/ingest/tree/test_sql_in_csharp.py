@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from groundwire_ingest.records import SourceEdge
-from groundwire_ingest.tree.names.runtime import text_values, texts
+from groundwire_ingest.tree.names.run_time_links import text_values, texts
 from groundwire_ingest.tree.source import TreeSource
 
 TreeMaker = Callable[[Mapping[str, str | bytes]], Path]

@@ -28,7 +28,7 @@ def test_processes_that_share_the_address_get_every_connection_and_nobody_else_c
             listener(address, shares=False)
         with listener(address, shares=True) as first, listener(address, shares=True) as second:
             for _ in range(20):
-                with socket.create_connection(split_address(address), timeout=60):
+                with socket.create_connection(split_address(address), timeout=300):
                     pass
             accepted = 0
             for server in (first, second):
@@ -63,7 +63,7 @@ def test_an_address_that_somebody_listens_at_is_not_held(shares: bool) -> None:
 def test_connections_that_a_server_before_has_closed_do_not_keep_its_address() -> None:
     with listener("127.0.0.1:0", shares=False) as before:
         address = f"127.0.0.1:{before.getsockname()[1]}"
-        caller = socket.create_connection(split_address(address), timeout=60)
+        caller = socket.create_connection(split_address(address), timeout=300)
         before.accept()[0].close()  # it closes first, so that its side lingers in TIME_WAIT
         caller.close()
     with held("listen", address) as got:

@@ -96,7 +96,7 @@ async def search(
     async with grpc.aio.secure_channel(server.address, credentials) as channel:
         response: retrieval_pb2.SearchNodesResponse = await retrieval_pb2_grpc.RetrievalServiceStub(
             channel
-        ).SearchNodes(request, timeout=60)
+        ).SearchNodes(request, timeout=300)
         return response.index
 
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from groundwire_ingest.tree.files.facts import TemplateNames
+from groundwire_ingest.tree.files.facts_about_code import TemplateNames
 from groundwire_ingest.tree.files.markup.elements import LineNumbers, tags_of
 from groundwire_ingest.tree.files.markup.expressions import expressions, names_in
 from groundwire_ingest.tree.files.markup.tags import Tag

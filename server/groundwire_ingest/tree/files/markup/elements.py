@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import accumulate
 
-from groundwire_ingest.tree.files.facts import Attribute, ComponentTag
+from groundwire_ingest.tree.files.facts_about_code import Attribute, ComponentTag
 from groundwire_ingest.tree.files.markup.tags import RAW_ELEMENTS, VOID_ELEMENTS, Tag, read_tag
 from groundwire_ingest.tree.files.parts import Part
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from groundwire_ingest.tree.files.facts import CodePart
+from groundwire_ingest.tree.files.facts_about_code import CodePart
 from groundwire_ingest.tree.files.markup.elements import LineNumbers, is_raw, raw_end
 from groundwire_ingest.tree.files.markup.tags import Tag, balanced_end
 

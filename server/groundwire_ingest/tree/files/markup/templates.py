@@ -4,8 +4,9 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from groundwire_index.ends.requests import Request
-from groundwire_ingest.tree.files.facts import CodePart, ComponentFacts, ComponentTag
+from groundwire_index.repository_edges.requests import Request
+from groundwire_ingest.tree.file_analysis import SourceFile
+from groundwire_ingest.tree.files.facts_about_code import CodePart, ComponentFacts, ComponentTag
 from groundwire_ingest.tree.files.lexer import numbered
 from groundwire_ingest.tree.files.markup.angular_templates import is_angular, template_names
 from groundwire_ingest.tree.files.markup.elements import (
@@ -21,7 +22,6 @@ from groundwire_ingest.tree.files.markup.tags import Tag, balanced_end
 from groundwire_ingest.tree.files.parts import Part, write_parts
 from groundwire_ingest.tree.files.reading import FileReading, PathReference
 from groundwire_ingest.tree.languages.urls import url_in
-from groundwire_ingest.tree.model import SourceFile
 
 _BLOCK = re.compile(
     r"\{%[-~+]?[ \t]*(?:(?P<open>block|macro|snippet)[ \t]+(?P<name>[\w.-]+)|(?P<close>end(?:block|macro|snippet))\b)"

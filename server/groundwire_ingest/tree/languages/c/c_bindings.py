@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
-from groundwire_ingest.tree.facts import Binding, Reference
+from groundwire_ingest.tree.code_facts import Binding, Reference
 from groundwire_ingest.tree.languages.c.declarators import declarators, dotted_name, function_of, name_of, written_type
 from groundwire_ingest.tree.languages.nodes import FIRST, Nodes, field_of, first_child, line_of, text_of, type_of
 from groundwire_ingest.tree.languages.syntax import Places, Syntax

@@ -7,7 +7,7 @@ from typing import ClassVar
 import tree_sitter_c
 from tree_sitter import Language, Node
 
-from groundwire_ingest.tree.facts import Construct, Import, Parameter, Trait
+from groundwire_ingest.tree.code_facts import Construct, Import, Parameter, Trait
 from groundwire_ingest.tree.languages.c.c_bindings import c_bindings, c_references
 from groundwire_ingest.tree.languages.c.declarators import dotted_name, function_of, name_of, written_type
 from groundwire_ingest.tree.languages.c.written_fields import c_fields

@@ -7,7 +7,7 @@ from typing import ClassVar
 import tree_sitter_cpp
 from tree_sitter import Language, Node
 
-from groundwire_ingest.tree.facts import Call, Construct, Import, Trait
+from groundwire_ingest.tree.code_facts import Call, Construct, Import, Trait
 from groundwire_ingest.tree.languages.c.c_syntax import CSyntax
 from groundwire_ingest.tree.languages.c.declarators import declarators, dotted_name, function_of, written_type
 from groundwire_ingest.tree.languages.expressions import CallForm

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
-from groundwire_ingest.tree.facts import OF_ITEMS, OF_TARGET, Binding, Reference
+from groundwire_ingest.tree.code_facts import OF_ITEMS, OF_TARGET, Binding, Reference
 from groundwire_ingest.tree.languages.nodes import (
     FIRST,
     LAST,

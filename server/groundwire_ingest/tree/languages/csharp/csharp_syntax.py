@@ -8,7 +8,7 @@ from typing import ClassVar
 import tree_sitter_c_sharp
 from tree_sitter import Language, Node
 
-from groundwire_ingest.tree.facts import Binding, Construct, Import, Parameter, Trait
+from groundwire_ingest.tree.code_facts import Binding, Construct, Import, Parameter, Trait
 from groundwire_ingest.tree.languages.conditionals import one_branch
 from groundwire_ingest.tree.languages.csharp.csharp_bindings import (
     TYPE_NODES,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from tree_sitter import Node
 
-from groundwire_ingest.tree.facts import Parameter
+from groundwire_ingest.tree.code_facts import Parameter
 from groundwire_ingest.tree.languages.types import type_text
 
 _OPENING = re.compile(

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from tree_sitter import Node
 
-from groundwire_ingest.tree.facts import RETURNED, Binding, StatedImplementation
+from groundwire_ingest.tree.code_facts import RETURNED, Binding, StatedImplementation
 from groundwire_ingest.tree.languages.go.types import SPECS, go_type
 from groundwire_ingest.tree.languages.nodes import FIRST, LAST, Nodes, children_of, field_of, first_child, text_of
 from groundwire_ingest.tree.languages.syntax import Places, Syntax

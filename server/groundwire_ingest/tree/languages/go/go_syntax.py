@@ -7,7 +7,7 @@ from typing import ClassVar
 import tree_sitter_go
 from tree_sitter import Language, Node
 
-from groundwire_ingest.tree.facts import Construct, Import, Parameter, Trait
+from groundwire_ingest.tree.code_facts import Construct, Import, Parameter, Trait
 from groundwire_ingest.tree.languages.expressions import CallForm
 from groundwire_ingest.tree.languages.go.go_bindings import converted_type, go_bindings, go_implementations, made_type
 from groundwire_ingest.tree.languages.go.references import go_references

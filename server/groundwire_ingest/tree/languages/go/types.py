@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
-from groundwire_ingest.tree.facts import Parameter
+from groundwire_ingest.tree.code_facts import Parameter
 from groundwire_ingest.tree.languages.nodes import FIRST, children_of, first_child, text_of
 
 SPECS = frozenset({"type_spec", "type_alias", "var_spec", "const_spec"})

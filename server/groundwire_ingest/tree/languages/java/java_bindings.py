@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
-from groundwire_ingest.tree.facts import Binding, Reference
+from groundwire_ingest.tree.code_facts import Binding, Reference
 from groundwire_ingest.tree.languages.nodes import Nodes, children_of, given_in, text_of, type_name, type_of
 from groundwire_ingest.tree.languages.syntax import Places, Syntax
 from groundwire_ingest.tree.languages.types import names_in

@@ -6,7 +6,7 @@ from typing import ClassVar
 import tree_sitter_java
 from tree_sitter import Language, Node
 
-from groundwire_ingest.tree.facts import Construct, Import, Parameter, Trait
+from groundwire_ingest.tree.code_facts import Construct, Import, Parameter, Trait
 from groundwire_ingest.tree.languages.expressions import CallForm
 from groundwire_ingest.tree.languages.java.annotations import annotations
 from groundwire_ingest.tree.languages.java.java_bindings import java_bindings, java_references

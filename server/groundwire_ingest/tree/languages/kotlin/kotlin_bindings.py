@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
-from groundwire_ingest.tree.facts import RETURNED, Binding, Reference
+from groundwire_ingest.tree.code_facts import RETURNED, Binding, Reference
 from groundwire_ingest.tree.languages.nodes import Nodes, child_of, first_child, given_in, last_child, text_of, type_of
 from groundwire_ingest.tree.languages.syntax import Places, Syntax
 from groundwire_ingest.tree.languages.types import head

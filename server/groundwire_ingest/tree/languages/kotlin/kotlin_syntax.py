@@ -6,7 +6,7 @@ from typing import ClassVar
 import tree_sitter_kotlin
 from tree_sitter import Language, Node
 
-from groundwire_ingest.tree.facts import Construct, Import, Parameter, Trait
+from groundwire_ingest.tree.code_facts import Construct, Import, Parameter, Trait
 from groundwire_ingest.tree.languages.expressions import CallForm
 from groundwire_ingest.tree.languages.kotlin.kotlin_bindings import kotlin_bindings, kotlin_references
 from groundwire_ingest.tree.languages.kotlin.operators import implied_calls

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from tree_sitter import Node
 
-from groundwire_ingest.tree.facts import Call
+from groundwire_ingest.tree.code_facts import Call
 from groundwire_ingest.tree.languages.nodes import (
     FIRST,
     Nodes,

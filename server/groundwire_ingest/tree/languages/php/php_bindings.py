@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
-from groundwire_ingest.tree.facts import Binding, Reference, Role
+from groundwire_ingest.tree.code_facts import Binding, Reference, Role
 from groundwire_ingest.tree.languages.nodes import Nodes, first_child, has_child, last_child, text_of
 from groundwire_ingest.tree.languages.strings import string_value
 from groundwire_ingest.tree.languages.syntax import Places, Syntax

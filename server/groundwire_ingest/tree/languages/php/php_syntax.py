@@ -7,7 +7,7 @@ from typing import ClassVar
 import tree_sitter_php
 from tree_sitter import Language, Node
 
-from groundwire_ingest.tree.facts import Construct, Import, Parameter, Trait
+from groundwire_ingest.tree.code_facts import Construct, Import, Parameter, Trait
 from groundwire_ingest.tree.languages.expressions import CallForm
 from groundwire_ingest.tree.languages.nodes import FIRST, LAST, Nodes, children_of, field_of, line_of, text_of
 from groundwire_ingest.tree.languages.php.php_bindings import php_bindings, php_name, php_references, php_type

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 
 from tree_sitter import Node
 
-from groundwire_ingest.tree.facts import Parameter, Trait
+from groundwire_ingest.tree.code_facts import Parameter, Trait
 from groundwire_ingest.tree.languages.nodes import FIRST, children_of, field_of, first_child, given_in, text_of, type_of
 from groundwire_ingest.tree.languages.syntax import Syntax
 from groundwire_ingest.tree.languages.types import arguments, head

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
-from groundwire_ingest.tree.facts import RETURNED, Binding
+from groundwire_ingest.tree.code_facts import RETURNED, Binding
 from groundwire_ingest.tree.languages.nodes import (
     FIRST,
     Nodes,

@@ -8,7 +8,7 @@ from typing import ClassVar
 import tree_sitter_python
 from tree_sitter import Language, Node
 
-from groundwire_ingest.tree.facts import Construct, Import
+from groundwire_ingest.tree.code_facts import Construct, Import
 from groundwire_ingest.tree.languages.expressions import CallForm
 from groundwire_ingest.tree.languages.nodes import (
     FIRST,

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
-from groundwire_ingest.tree.facts import OF_ITEMS, Call, Reference
+from groundwire_ingest.tree.code_facts import OF_ITEMS, Call, Reference
 from groundwire_ingest.tree.languages.nodes import Nodes, arguments_of, children_of, first_child, line_of, text_of
 from groundwire_ingest.tree.languages.strings import string_value
 from groundwire_ingest.tree.languages.syntax import Places, Syntax

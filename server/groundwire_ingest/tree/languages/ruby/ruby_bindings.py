@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
-from groundwire_ingest.tree.facts import RETURNED, Binding, Call, Reference
+from groundwire_ingest.tree.code_facts import RETURNED, Binding, Call, Reference
 from groundwire_ingest.tree.languages.nodes import Nodes, children_of, field_of, first_child, line_of, outer_of, text_of
 from groundwire_ingest.tree.languages.syntax import Places, Syntax
 

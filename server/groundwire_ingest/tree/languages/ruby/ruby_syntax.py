@@ -7,7 +7,7 @@ from typing import ClassVar
 import tree_sitter_ruby
 from tree_sitter import Language, Node
 
-from groundwire_ingest.tree.facts import Construct, Import, Parameter, Trait
+from groundwire_ingest.tree.code_facts import Construct, Import, Parameter, Trait
 from groundwire_ingest.tree.languages.expressions import CallForm
 from groundwire_ingest.tree.languages.nodes import FIRST, Nodes, children_of, field_of, line_of, text_of
 from groundwire_ingest.tree.languages.ruby.ruby_bindings import ruby_bindings, ruby_calls, ruby_references

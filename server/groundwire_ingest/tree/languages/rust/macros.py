@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from tree_sitter import Node
 
-from groundwire_ingest.tree.facts import Call
+from groundwire_ingest.tree.code_facts import Call
 from groundwire_ingest.tree.languages.expressions import MAX_PATH_SEGMENTS
 from groundwire_ingest.tree.languages.nodes import Nodes, around_of, line_of, text_of
 from groundwire_ingest.tree.languages.syntax import Places, Syntax
@@ -67,7 +67,7 @@ def _before_type_arguments(tokens: Sequence[Node], index: int) -> int:
 
 
 def _arguments(tree: Node) -> tuple[str, ...]:
-    """The arguments in parentheses as `facts.Call` has them: paths, `"` for a string, else empty."""
+    """The arguments in parentheses as `code_facts.Call` has them: paths, `"` for a string, else empty."""
     arguments: list[str] = []
     tokens: list[Node] = []
     for token in tree.children[1:]:

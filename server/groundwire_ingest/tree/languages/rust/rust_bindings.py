@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
-from groundwire_ingest.tree.facts import Binding, Import, Reference, Role
+from groundwire_ingest.tree.code_facts import Binding, Import, Reference, Role
 from groundwire_ingest.tree.languages.nodes import (
     FIRST,
     LAST,

@@ -7,7 +7,7 @@ from typing import ClassVar
 import tree_sitter_rust
 from tree_sitter import Language, Node
 
-from groundwire_ingest.tree.facts import Construct, Parameter, Trait
+from groundwire_ingest.tree.code_facts import Construct, Parameter, Trait
 from groundwire_ingest.tree.languages.expressions import CallForm
 from groundwire_ingest.tree.languages.nodes import FIRST, child_of, children_of, field_of, has_child, text_of
 from groundwire_ingest.tree.languages.rust.macros import macro_calls

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
-from groundwire_ingest.tree.facts import Import
+from groundwire_ingest.tree.code_facts import Import
 from groundwire_ingest.tree.languages.nodes import Nodes, child_of, children_of, field_of, first_child, line_of, text_of
 from groundwire_ingest.tree.languages.syntax import Syntax
 

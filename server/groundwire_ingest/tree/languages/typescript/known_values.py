@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from tree_sitter import Node
 
-from groundwire_ingest.tree.facts import Binding
+from groundwire_ingest.tree.code_facts import Binding
 from groundwire_ingest.tree.languages.nodes import first_child, given_in, last_child, text_of, type_name
 from groundwire_ingest.tree.languages.syntax import Syntax
 from groundwire_ingest.tree.languages.types import head

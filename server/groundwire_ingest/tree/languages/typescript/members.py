@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from tree_sitter import Node
 
-from groundwire_ingest.tree.facts import Parameter, Trait
+from groundwire_ingest.tree.code_facts import Parameter, Trait
 from groundwire_ingest.tree.languages.nodes import (
     child_of,
     children_of,

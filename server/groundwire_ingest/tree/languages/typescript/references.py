@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
-from groundwire_ingest.tree.facts import Reference
+from groundwire_ingest.tree.code_facts import Reference
 from groundwire_ingest.tree.languages.nodes import Nodes, arguments_of, field_of, first_child, text_of, type_name
 from groundwire_ingest.tree.languages.syntax import Places, Syntax
 from groundwire_ingest.tree.languages.typescript.imports import imported_path, script_imports

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from tree_sitter import Node
 
-from groundwire_ingest.tree.facts import RETURNED, Binding
+from groundwire_ingest.tree.code_facts import RETURNED, Binding
 from groundwire_ingest.tree.languages.nodes import Nodes, arguments_of, field_of, first_child, outer_of, text_of
 from groundwire_ingest.tree.languages.syntax import Places, Syntax
 from groundwire_ingest.tree.languages.typescript.known_values import NOTHING, Known, bound, is_declared, known_value

@@ -7,7 +7,7 @@ import tree_sitter_javascript
 import tree_sitter_typescript
 from tree_sitter import Language, Node
 
-from groundwire_ingest.tree.facts import Construct
+from groundwire_ingest.tree.code_facts import Construct
 from groundwire_ingest.tree.languages.expressions import CallForm
 from groundwire_ingest.tree.languages.nodes import children_of, first_child, text_of
 from groundwire_ingest.tree.languages.syntax import Shape, Syntax

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from groundwire_index.ends.confidences import EXACT, WILDCARD
-from groundwire_ingest.tree.facts import Import
+from groundwire_index.repository_edges.confidences import EXACT, WILDCARD
+from groundwire_ingest.tree.code_facts import Import
 from groundwire_ingest.tree.names import common_methods as everyday
 from groundwire_ingest.tree.names.families.qualified import QualifiedNames
 from groundwire_ingest.tree.names.table import Found

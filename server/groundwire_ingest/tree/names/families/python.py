@@ -5,9 +5,9 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from posixpath import basename
 
-from groundwire_index.ends.confidences import EXACT, INFERRED, WILDCARD
-from groundwire_index.ends.full_names import FullNames
-from groundwire_ingest.tree.facts import Import
+from groundwire_index.repository_edges.confidences import EXACT, INFERRED, WILDCARD
+from groundwire_index.repository_edges.full_names import FullNames
+from groundwire_ingest.tree.code_facts import Import
 from groundwire_ingest.tree.folders import folder_of, folders_above, path_in
 from groundwire_ingest.tree.names import common_methods as everyday
 from groundwire_ingest.tree.names.rules import (

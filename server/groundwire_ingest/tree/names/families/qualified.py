@@ -4,9 +4,9 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import ClassVar
 
-from groundwire_index.ends.confidences import EXACT, WILDCARD
-from groundwire_index.ends.full_names import FullNames
-from groundwire_ingest.tree.facts import Import
+from groundwire_index.repository_edges.confidences import EXACT, WILDCARD
+from groundwire_index.repository_edges.full_names import FullNames
+from groundwire_ingest.tree.code_facts import Import
 from groundwire_ingest.tree.folders import folder_of, folders_above
 from groundwire_ingest.tree.languages.csharp.projects import DotnetProject
 from groundwire_ingest.tree.names import common_methods as everyday

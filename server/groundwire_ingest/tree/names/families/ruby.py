@@ -3,8 +3,8 @@
 from collections import defaultdict
 from collections.abc import Iterator
 
-from groundwire_index.ends.confidences import EXACT, GUESSED, WILDCARD
-from groundwire_ingest.tree.facts import Import
+from groundwire_index.repository_edges.confidences import EXACT, GUESSED, WILDCARD
+from groundwire_ingest.tree.code_facts import Import
 from groundwire_ingest.tree.names import common_methods as everyday
 from groundwire_ingest.tree.names.rules import NameRules, TreeLayout, with_outer
 from groundwire_ingest.tree.names.table import Found, SymbolTable

@@ -3,8 +3,8 @@
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
-from groundwire_index.ends.confidences import EXACT, WILDCARD
-from groundwire_ingest.tree.facts import Import
+from groundwire_index.repository_edges.confidences import EXACT, WILDCARD
+from groundwire_ingest.tree.code_facts import Import
 from groundwire_ingest.tree.folders import folder_of, folders_above
 from groundwire_ingest.tree.languages.rust.crates import Crate
 from groundwire_ingest.tree.names import common_methods as everyday

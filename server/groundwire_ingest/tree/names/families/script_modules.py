@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
 
-from groundwire_index.ends.confidences import EXACT, WILDCARD
+from groundwire_index.repository_edges.confidences import EXACT, WILDCARD
 from groundwire_ingest.tree.folders import folders_above
 from groundwire_ingest.tree.languages.module_files import ModuleFile
 from groundwire_ingest.tree.languages.typescript.projects import ScriptConfig, ScriptPackage

@@ -4,9 +4,9 @@ from collections import defaultdict
 from collections.abc import Iterator
 from posixpath import basename
 
-from groundwire_index.ends.confidences import EXACT, WILDCARD
-from groundwire_index.ends.full_names import FullNames
-from groundwire_ingest.tree.facts import Import
+from groundwire_index.repository_edges.confidences import EXACT, WILDCARD
+from groundwire_index.repository_edges.full_names import FullNames
+from groundwire_ingest.tree.code_facts import Import
 from groundwire_ingest.tree.names import common_methods as everyday
 from groundwire_ingest.tree.names.families.script_modules import ScriptModules, without_ending
 from groundwire_ingest.tree.names.rules import (

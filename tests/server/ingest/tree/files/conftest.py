@@ -5,8 +5,8 @@ from typing import TypeAlias
 
 import pytest
 
+from groundwire_ingest.tree.file_analysis import SourceFile
 from groundwire_ingest.tree.files.reading import FileReading
-from groundwire_ingest.tree.model import SourceFile
 from groundwire_ingest.tree.single_file import FILE_READERS
 from groundwire_ingest.tree.walk import language_of
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from groundwire_ingest.tree.files.facts import Setting
+from groundwire_ingest.tree.files.facts_about_code import Setting
 from groundwire_ingest.tree.files.json_file import MAX_DATA_CHARACTERS
 from groundwire_ingest.tree.files.reading import FileReading
 

@@ -2,9 +2,9 @@
 
 from groundwire_ingest.records import SkippedFile
 from groundwire_ingest.tree.chunking import MAX_CHUNK_CHARACTERS
+from groundwire_ingest.tree.file_analysis import FileAnalysis, SourceFile
 from groundwire_ingest.tree.files.parts import PART_FROM, WHOLE_UP_TO, Part, write_parts
 from groundwire_ingest.tree.files.reading import FileReading
-from groundwire_ingest.tree.model import FileAnalysis, SourceFile
 
 WIDE = "x" * 99 + "\n"
 

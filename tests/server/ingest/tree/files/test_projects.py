@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from groundwire_ingest.records import SkippedFile
-from groundwire_ingest.tree.files.facts import ProjectFacts, Setting
+from groundwire_ingest.tree.files.facts_about_code import ProjectFacts, Setting
 from groundwire_ingest.tree.files.reading import FileReading
 from groundwire_ingest.tree.flag_signs import is_test_project
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 
-from groundwire_ingest.tree.files.facts import ProtoFacts
+from groundwire_ingest.tree.files.facts_about_code import ProtoFacts
 from groundwire_ingest.tree.files.proto import MAX_NESTING, proto_edges
 from groundwire_ingest.tree.files.reading import FileReading
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from groundwire_ingest.tree.files.facts import Attribute, ComponentFacts, ComponentTag, Directive
+from groundwire_ingest.tree.files.facts_about_code import Attribute, ComponentFacts, ComponentTag, Directive
 from groundwire_ingest.tree.files.reading import FileReading
 
 Read = Callable[[str, str], FileReading]

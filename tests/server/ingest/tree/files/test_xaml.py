@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from groundwire_ingest.tree.facts import CodeFacts
+from groundwire_ingest.tree.code_facts import CodeFacts
 from groundwire_ingest.tree.files.reading import FileReading
 
 Read = Callable[[str, str], FileReading]

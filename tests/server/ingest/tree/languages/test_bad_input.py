@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from groundwire_ingest.records import SkippedFile
-from groundwire_ingest.tree.facts import CodeAnalysis
+from groundwire_ingest.tree.code_facts import CodeAnalysis
 from support.steps import within_steps
 
 Analyser = Callable[[str, str], CodeAnalysis]

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from groundwire_ingest.tree.chunking import MAX_CHUNK_CHARACTERS
-from groundwire_ingest.tree.facts import CodeAnalysis
+from groundwire_ingest.tree.code_facts import CodeAnalysis
 
 Analyser = Callable[[str, str], CodeAnalysis]
 

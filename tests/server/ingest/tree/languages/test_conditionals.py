@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from groundwire_ingest.tree.facts import CodeAnalysis
+from groundwire_ingest.tree.code_facts import CodeAnalysis
 from groundwire_ingest.tree.languages.conditionals import MAX_NESTED, one_branch
 
 Analyser = Callable[[str, str], CodeAnalysis]

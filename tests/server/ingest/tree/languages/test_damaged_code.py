@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from groundwire_ingest.tree.facts import CodeAnalysis
+from groundwire_ingest.tree.code_facts import CodeAnalysis
 from groundwire_ingest.tree.names.rules import TreeLayout
 from groundwire_ingest.tree.resolve import resolve
 

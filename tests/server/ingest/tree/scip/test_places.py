@@ -7,7 +7,7 @@ import pytest
 
 from groundwire_ingest.records import SkippedFile
 from groundwire_ingest.tree.decoding import read_source
-from groundwire_ingest.tree.model import SourceFile
+from groundwire_ingest.tree.file_analysis import SourceFile
 from groundwire_ingest.tree.scip.indexes import MAX_DOCUMENTS_OF_A_FILE
 from groundwire_ingest.tree.source import TreeSource
 from groundwire_ingest.tree.walk import ListedFile, Listing, list_tree

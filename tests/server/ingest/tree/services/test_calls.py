@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from groundwire_ingest.records import SourceEdge
 from groundwire_ingest.tree.deploy import deploy_analysis
-from groundwire_ingest.tree.model import SourceFile
+from groundwire_ingest.tree.file_analysis import SourceFile
 from groundwire_ingest.tree.services.catalog import ServiceCatalog
 from groundwire_ingest.tree.services.statements import DeployedPart
 from groundwire_ingest.tree.source import TreeSource

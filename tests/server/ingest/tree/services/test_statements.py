@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from groundwire_ingest.tree.deploy import deploy_analysis
-from groundwire_ingest.tree.model import SourceFile
+from groundwire_ingest.tree.file_analysis import SourceFile
 from groundwire_ingest.tree.services.catalog import ServiceCatalog
 from groundwire_ingest.tree.services.statements import (
     Backend,

@@ -1,6 +1,6 @@
 """PostgreSQL and MySQL files: dollar quotes, dumps with data, PL/pgSQL bodies, changed delimiters."""
 
-from groundwire_ingest.tree.model import FileAnalysis, SourceFile
+from groundwire_ingest.tree.file_analysis import FileAnalysis, SourceFile
 from groundwire_ingest.tree.sql.catalog import SqlCatalog
 from groundwire_ingest.tree.sql.file import read_sql_file
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from groundwire_ingest.tree.model import FileAnalysis, SourceFile
+from groundwire_ingest.tree.file_analysis import FileAnalysis, SourceFile
 from groundwire_ingest.tree.sql.catalog import SqlCatalog
 from groundwire_ingest.tree.sql.file import read_sql_file
 

@@ -2,7 +2,7 @@ from collections.abc import Callable
 
 import pytest
 
-from groundwire_ingest.tree.facts import Binding, CodeAnalysis, Import, Parameter
+from groundwire_ingest.tree.code_facts import Binding, CodeAnalysis, Import, Parameter
 from groundwire_ingest.tree.framework_facts import TableMapping
 
 Analyser = Callable[[str, str], CodeAnalysis]

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 import pytest
 
 from groundwire_ingest.records import SourceEdge
-from groundwire_ingest.tree.facts import CodeAnalysis, Parameter
+from groundwire_ingest.tree.code_facts import CodeAnalysis, Parameter
 from groundwire_ingest.tree.languages.csharp.extensions import extension_blocks
 
 Analyser = Callable[[str, str], CodeAnalysis]

@@ -1,6 +1,6 @@
 from collections.abc import Callable
 
-from groundwire_ingest.tree.facts import Binding, CodeAnalysis, Import
+from groundwire_ingest.tree.code_facts import Binding, CodeAnalysis, Import
 from groundwire_ingest.tree.framework_facts import TableMapping
 
 Analyser = Callable[[str, str], CodeAnalysis]

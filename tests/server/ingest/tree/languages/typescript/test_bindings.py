@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from groundwire_ingest.tree.facts import RETURNED, Binding, CodeAnalysis
+from groundwire_ingest.tree.code_facts import RETURNED, Binding, CodeAnalysis
 
 Analyser = Callable[[str, str], CodeAnalysis]
 

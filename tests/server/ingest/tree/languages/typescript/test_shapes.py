@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from groundwire_ingest.tree.facts import CodeAnalysis
+from groundwire_ingest.tree.code_facts import CodeAnalysis
 
 Analyser = Callable[[str, str], CodeAnalysis]
 

@@ -1,7 +1,7 @@
 from collections.abc import Callable, Mapping
 
 from groundwire_ingest.records import SourceEdge
-from groundwire_ingest.tree.model import EntityMapping
+from groundwire_ingest.tree.file_analysis import EntityMapping
 
 EdgesOf = Callable[[str, Mapping[str, str]], dict[tuple[str, str], float]]
 Resolver = Callable[[Mapping[str, str]], list[SourceEdge | EntityMapping]]

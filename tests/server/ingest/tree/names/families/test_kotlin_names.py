@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 
 import pytest
 
-from groundwire_ingest.tree.facts import CodeAnalysis
+from groundwire_ingest.tree.code_facts import CodeAnalysis
 
 Analyser = Callable[[str, str], CodeAnalysis]
 EdgesOf = Callable[..., dict[tuple[str, str], float]]

@@ -2,7 +2,7 @@ r"""A name from elsewhere (`\Vendor\Row`) is not taken for one of the tree that 
 
 from collections.abc import Callable, Mapping
 
-from groundwire_ingest.tree.facts import CodeAnalysis
+from groundwire_ingest.tree.code_facts import CodeAnalysis
 
 Analyser = Callable[[str, str], CodeAnalysis]
 EdgesOf = Callable[..., dict[tuple[str, str], float]]
