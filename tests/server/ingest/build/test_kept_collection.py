@@ -4,7 +4,7 @@ import hashlib
 import json
 import shutil
 import sqlite3
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -148,7 +148,14 @@ def test_the_ends_of_a_file_with_any_name_move_with_its_lines(tmp_path: Path) ->
     assert repository.build() == RENEWED
 
 
-@pytest.mark.parametrize("damaged", [lambda _: b"", lambda _: b"other", lambda content: content[: len(content) // 2]])
+DAMAGES: Sequence[Callable[[bytes], bytes]] = (
+    lambda _: b"",
+    lambda _: b"other",
+    lambda content: content[: len(content) // 2],
+)
+
+
+@pytest.mark.parametrize("damaged", DAMAGES)
 def test_damaged_files_lead_to_a_build_from_nothing(tmp_path: Path, damaged: Callable[[bytes], bytes]) -> None:
     repository = Repository(tmp_path)
     repository.build()
