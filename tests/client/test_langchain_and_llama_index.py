@@ -76,11 +76,14 @@ def for_llama_index(client: GroundwireClient | AsyncGroundwireClient, **options:
 
 
 def documents(retrieved: Sequence[Document]) -> list[Found]:
-    return [Found(one.id, one.page_content, one.metadata["score"], one.metadata) for one in retrieved]
+    return [
+        Found(document.id, document.page_content, document.metadata["score"], document.metadata)
+        for document in retrieved
+    ]
 
 
 def nodes(retrieved: Sequence[NodeWithScore]) -> list[Found]:
-    return [Found(one.node_id, one.text, one.score, one.metadata) for one in retrieved]
+    return [Found(document.node_id, document.text, document.score, document.metadata) for document in retrieved]
 
 
 def _langchain(target: str, question: str, **options: Any) -> Sequence[Found]:
@@ -289,12 +292,12 @@ def test_a_server_gives_what_it_gives_as_evidence(shop: Server, ask: Ask, option
     with GroundwireClient(shop.address) as client:
         evidence = client.evidence(SCOPE, "vat rate", **options)
     retrieved = ask(shop.address, "vat rate", **options)
-    assert [(one.id, one.text, one.metadata["citation"]) for one in retrieved] == [
+    assert [(document.id, document.text, document.metadata["citation"]) for document in retrieved] == [
         (text.id, text.text, text.citation) for text in evidence.texts
     ]
     assert retrieved
-    assert {one.metadata["index"] for one in retrieved} == {"v1"}
-    assert ("shop::main::cs::Tax.Secret" in {one.id for one in retrieved}) <= ("access" in options)
+    assert {document.metadata["index"] for document in retrieved} == {"v1"}
+    assert ("shop::main::cs::Tax.Secret" in {document.id for document in retrieved}) <= ("access" in options)
 
 
 def test_a_chain_of_langchain_takes_the_access_of_each_call(shop: Server) -> None:
@@ -306,7 +309,7 @@ def test_a_chain_of_langchain_takes_the_access_of_each_call(shop: Server) -> Non
         shown = PromptTemplate.from_template("{citation}: {page_content}")
 
         def lines(retrieved: list[Document]) -> list[str]:
-            return [shown.format(page_content=one.page_content, **one.metadata) for one in retrieved]
+            return [shown.format(page_content=document.page_content, **document.metadata) for document in retrieved]
 
         chain = retriever | RunnableLambda(lines)
         public = chain.invoke("vat rate")
@@ -343,7 +346,9 @@ def test_the_examples_of_the_page_run(
     assert capsys.readouterr().out.startswith("src/Tax.cs:3-9 ")
     exec(haystack, names)
     retrieved = names["GroundwireRetriever"](names["client"], SCOPE).run(query="vat rate")["documents"]
-    assert ("decimal VatRate()", {"citation": "src/Tax.cs:3-9"}) in [(one.content, one.meta) for one in retrieved]
+    assert ("decimal VatRate()", {"citation": "src/Tax.cs:3-9"}) in [
+        (document.content, document.meta) for document in retrieved
+    ]
 
 
 def test_the_frameworks_are_imported_without_a_network() -> None:

@@ -194,7 +194,7 @@ def test_names_that_mean_nothing_are_told_after_the_texts(client: GroundwireClie
     )
     assert path.reason.splitlines()[1:] == ["  src/basket.py:3-9", "  src/other/basket.py:3-9"]
     assert "'empty' is ambiguous" in symbol.reason
-    assert [one.occurrences for one in (nothing, path, symbol, words)] == [()] * 4
+    assert [match.occurrences for match in (nothing, path, symbol, words)] == [()] * 4
 
 
 @pytest.mark.parametrize(("budget", "unit"), [("budget_tokens", "tokens"), ("max_chars", "characters")])

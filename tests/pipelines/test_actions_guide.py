@@ -42,7 +42,7 @@ def pipeline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Pipeli
 
 
 def run(pipeline: Pipeline, *texts: str) -> PipelineResult:
-    retrieval = FakeRetrieval(fetches=[fetched([text(f"n{number}", one) for number, one in enumerate(texts)])])
+    retrieval = FakeRetrieval(fetches=[fetched([text(f"n{number}", written) for number, written in enumerate(texts)])])
     return asyncio.run(pipeline.arun("tax", client=cast("AsyncGroundwireClient", retrieval)))
 
 

@@ -93,7 +93,7 @@ def test_evidence_needs_no_model(address: str) -> None:
     result = Pipeline.load("evidence").run("tax rules", server=address, repository="shop", branch="main")
     (block,) = result.context_blocks
     assert block.split("\n")[0] == "src/all.py"
-    assert [one.node.id for one in result.state.shown] == ["shop::main::public::tax", "shop::main::public::rules"]
+    assert [source.node.id for source in result.state.shown] == ["shop::main::public::tax", "shop::main::public::rules"]
     assert result.answer == "\n\n".join(result.context_blocks)
     assert (result.index, result.state.active_index) == ("version-1", "version-1")
     assert isinstance(result.trace[0], RunStarted)
@@ -265,7 +265,7 @@ def test_two_pipelines_at_the_same_time_share_nothing(folder: Path, address: str
     async def ask_all() -> None:
         async with AsyncGroundwireClient(address) as client:
 
-            async def one(number: int) -> PipelineResult:
+            async def first_run(number: int) -> PipelineResult:
                 return await evidence.arun(
                     f"tax rules {number % 5}",
                     client=client,
@@ -275,13 +275,16 @@ def test_two_pipelines_at_the_same_time_share_nothing(folder: Path, address: str
                     access=AccessContext(tenant_id=f"tenant{number % 3}"),
                 )
 
-            async def other(number: int) -> PipelineResult:
+            async def second_run(number: int) -> PipelineResult:
                 return await search_only.arun(
                     f"invoice {number % 7}", client=client, active_index="v2", user_id=f"user{number}"
                 )
 
-            alone = [await one(number) for number in range(15)], [await other(number) for number in range(100)]
-            together = await asyncio.gather(*(run(number) for number in range(100) for run in (one, other)))
+            alone = (
+                [await first_run(number) for number in range(15)],
+                [await second_run(number) for number in range(100)],
+            )
+            together = await asyncio.gather(*(run(number) for number in range(100) for run in (first_run, second_run)))
         for number, (first, second) in enumerate(zip(together[::2], together[1::2], strict=True)):
             for result, expected in ((first, alone[0][number % 15]), (second, alone[1][number])):
                 assert (result.answer, result.state) == (expected.answer, expected.state)

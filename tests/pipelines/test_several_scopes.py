@@ -42,7 +42,7 @@ def records_of(part: str, seed: int) -> list[dict[str, object]]:
         )
         for number in numbers
     ]
-    keys = [f"cs::{one['local_id']}" for one in nodes]
+    keys = [f"cs::{node['local_id']}" for node in nodes]
     ends = {(rng.choice(keys), rng.choice(keys)) for _ in range(70)}
     edges = [edge(*pair, "Calls", confidence=rng.choice([0.5, 1.0])) for pair in sorted(ends) if pair[0] != pair[1]]
     return [*nodes, *edges]
@@ -95,11 +95,11 @@ def answer_of(result: PipelineResult) -> str:
             str,
             (
                 state.retrieval_seed_nodes, state.graph_seed_nodes, state.search_report,
-                [(one.id, one.depth, one.parent_id) for one in state.graph_expanded_nodes], state.graph_debug,
-                [(one.id, one.depth, one.is_seed, one.text) for one in state.node_texts],
-                sorted((one.from_id, one.to_id, one.edge_type) for one in result.graph.edges),
-                [(one.id, one.depth, one.path) for one in result.graph.nodes], sorted(
-                    (one.id, str(one.reason)) for one in state.skipped_texts), state.paths,
+                [(node.id, node.depth, node.parent_id) for node in state.graph_expanded_nodes], state.graph_debug,
+                [(node.id, node.depth, node.is_seed, node.text) for node in state.node_texts],
+                sorted((edge.from_id, edge.to_id, edge.edge_type) for edge in result.graph.edges),
+                [(node.id, node.depth, node.path) for node in result.graph.nodes], sorted(
+                    (node.id, str(node.reason)) for node in state.skipped_texts), state.paths,
                 *result.context_blocks,
             ),
         )
@@ -119,12 +119,12 @@ def test_evidence_of_the_parts_is_that_of_the_whole(server: Server, question: st
     limits = {"max_context_tokens": 100_000, **settings}
     several, whole = (run_over(server, question, names, settings=limits) for names in (PARTS, ["whole"]))
     assert answer_of(several) == answer_of(whole)
-    assert {one.node.id.split("::")[0] for one in several.evidence} == {*PARTS}
+    assert {source.node.id.split("::")[0] for source in several.evidence} == {*PARTS}
 
 
 def test_texts_of_all_repositories_share_one_budget(server: Server) -> None:
     several = run_over(server, QUESTIONS[0], PARTS, settings={"max_context_tokens": 400})
-    assert {one.node.scope for one in several.evidence} == {"team-a::main", "team-b::main"}
+    assert {source.node.scope for source in several.evidence} == {"team-a::main", "team-b::main"}
     assert 200 < TokenCounter().count(several.answer) <= 400
 
 
@@ -178,7 +178,7 @@ def test_the_command_asks_several_and_records_their_versions(server: Server, tmp
     assert done.exit_code == 0, done.stderr
     printed = json.loads(done.stdout)
     assert printed["index"] == PINNED
-    assert {one["scope"] for one in printed["graph"]["nodes"]} == {"team-a::main", "team-b::main"}
+    assert {node["scope"] for node in printed["graph"]["nodes"]} == {"team-a::main", "team-b::main"}
     events = [json.loads(line) for line in trace.read_text().splitlines()]
     assert (events[0]["inputs"]["repository"], events[0]["inputs"]["branch"]) == ("team-a, team-b", "main")
     assert {event["index"] for event in events if event["event"] != "run_started" and "index" in event} == {PINNED}

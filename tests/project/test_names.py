@@ -6,7 +6,7 @@ from pathlib import Path
 from project.tools import ROOT
 
 EMPTY_NAMES = frozenset({"found", "own", "one", "told", "asked"})
-FOLDERS = ("protos", "server", "client", "pipelines", "bench", "examples", "deploy", "docs")
+FOLDERS = ("protos", "server", "client", "pipelines", "bench", "examples", "deploy", "docs", "tests")
 
 
 def variables(source: str) -> set[tuple[str, int]]:

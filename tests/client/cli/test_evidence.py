@@ -41,7 +41,7 @@ def test_every_option_reaches_the_server(
         "--phrase", "--language", "csharp",
     )  # fmt: skip
     assert done.code == 0, done.stderr
-    (request,) = [one for one in server.actions if isinstance(one, evidence_pb2.GatherEvidenceRequest)]
+    (request,) = [request for request in server.actions if isinstance(request, evidence_pb2.GatherEvidenceRequest)]
     assert request == evidence_pb2.GatherEvidenceRequest(
         scope=SCOPE,
         filter=scope_pb2.NodeFilter(languages=["csharp"]),

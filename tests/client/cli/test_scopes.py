@@ -22,8 +22,10 @@ def searched(server: FakeServer, *arguments: str, **environment: str) -> tuple[i
     """The exit code, standard error, and the scopes that are searched."""
     command = ["search", "vat", "--server", server.target, *arguments]
     result = CliRunner().invoke(app, command, env={"COLUMNS": "200", **environment})
-    requests = [one for one in server.actions if isinstance(one, retrieval_pb2.SearchNodesRequest)]
-    scopes = [scope for one in requests for scope in ([one.scope] if one.HasField("scope") else one.scopes)]
+    requests = [request for request in server.actions if isinstance(request, retrieval_pb2.SearchNodesRequest)]
+    scopes = [
+        scope for request in requests for scope in ([request.scope] if request.HasField("scope") else request.scopes)
+    ]
     return result.exit_code, result.stderr, [(scope.repository, scope.branch) for scope in scopes]
 
 

@@ -40,7 +40,7 @@ BEFORE = [
          path="src/invoice.py", start_line=10, end_line=11, symbol="Invoice.create", language="python"),
     node("Invoice.Void", "def void_invoice(order):\n    return 0\n", None, kind="py",
          path="src/invoice.py", start_line=13, end_line=14, symbol="Invoice.void", language="python"),
-    *(one for one in SHOP[1:5]),
+    *(node for node in SHOP[1:5]),
 ]  # fmt: skip
 
 INLINE = ("a", "b", "code", "mark", "span")

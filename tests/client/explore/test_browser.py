@@ -83,11 +83,11 @@ def address(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Iterato
 
 @pytest.fixture(scope="module")
 def chromium() -> Iterator[Browser]:
-    found = shutil.which("chromium")
-    assert found, "no chromium: run `make toolchains`, or `apt-get install chromium` on Debian"
+    chromium = shutil.which("chromium")
+    assert chromium, "no chromium: run `make toolchains`, or `apt-get install chromium` on Debian"
     with sync_playwright() as playwright:
         # Chromium's own sandbox needs rights that containers and root lack.
-        browser = playwright.chromium.launch(executable_path=found, args=["--no-sandbox"])
+        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         yield browser
         browser.close()
 
@@ -139,8 +139,8 @@ def node_path(reader: Reader) -> str:
 def test_pages_are_accessible_and_fit_narrow_screens(reader: Reader) -> None:
     for path in [*PATHS, node_path(reader)]:
         page = reader.open(path)
-        found = Axe().run(page, options=WCAG)
-        assert not found.violations_count, f"{path}\n{found.generate_report()}"
+        audit = Axe().run(page, options=WCAG)
+        assert not audit.violations_count, f"{path}\n{audit.generate_report()}"
         page.set_viewport_size({"width": NARROW[0], "height": NARROW[1]})
         page.evaluate("for (const details of document.querySelectorAll('details')) details.open = true")
         assert page.evaluate("document.documentElement.scrollWidth") == NARROW[0], path

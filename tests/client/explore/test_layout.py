@@ -18,10 +18,10 @@ from groundwire_explore.neighbourhood import Edge, Placed
 from groundwire_explore.overview import draw_parts
 
 
-def overlap(one: Rectangle, two: Rectangle) -> bool:
+def overlap(first: Rectangle, second: Rectangle) -> bool:
     """True if two rectangles share more than what rounding makes them share."""
-    width = min(one.x + one.width, two.x + two.width) - max(one.x, two.x)
-    height = min(one.y + one.height, two.y + two.height) - max(one.y, two.y)
+    width = min(first.x + first.width, second.x + second.width) - max(first.x, second.x)
+    height = min(first.y + first.height, second.y + second.height) - max(first.y, second.y)
     return width > 1e-6 and height > 1e-6
 
 
@@ -73,7 +73,7 @@ def placed(name: str, column: int) -> Placed:
 def boxes_lie_apart(drawing: Drawing) -> bool:
     """True if no two boxes overlap, and all are inside."""
     places = [box.place for box in drawing.boxes]
-    inside = all(one.x >= 0 and one.x + one.width <= drawing.width and one.y >= 0 for one in places)
+    inside = all(box.x >= 0 and box.x + box.width <= drawing.width and box.y >= 0 for box in places)
     return inside and not any(overlap(*pair) for pair in combinations(places, 2))
 
 

@@ -51,10 +51,11 @@ def test_a_question_is_asked_of_several_indexes(get: Get) -> None:
         assert "page src/invoice.py:10-11 WebInvoice.page" in get(leads.replace("&amp;", "&")).text
         assert "Calls → " in shown.text
         assert "web::main" in shown.text
-        assert [one.get("value") for tag, one in shown.elements if tag == "input" and one.get("name") == "also"] == [
-            "web::main",
-            "",
-        ]
+        assert [
+            attributes.get("value")
+            for tag, attributes in shown.elements
+            if tag == "input" and attributes.get("name") == "also"
+        ] == ["web::main", ""]
     assert any(link.startswith("/compare") and link.endswith("also=web%3A%3Amain") for link in shown.links)
     assert "of shop · main, web · main" in shown.html
 

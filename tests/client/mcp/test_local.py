@@ -41,9 +41,11 @@ def served(folder: Path, cache: Path) -> tuple[str, Told, Told]:
 
     async def talk(client: Client) -> tuple[str, Told, Told]:
         version = await once_built(client)
-        found = await call(client, "search_code", query="tax price", search_type="bm25", top_k=1)
-        callers = await call(client, "expand_graph", nodes=[found.structured["hits"][0]["place"]], edge_types=["Calls"])
-        return version, found, callers
+        search_result = await call(client, "search_code", query="tax price", search_type="bm25", top_k=1)
+        callers = await call(
+            client, "expand_graph", nodes=[search_result.structured["hits"][0]["place"]], edge_types=["Calls"]
+        )
+        return version, search_result, callers
 
     options = ("--local", folder, "--cache", cache, "--embedder", "none")
     return over_stdio(talk, *options, environment=dict(os.environ))
@@ -51,8 +53,8 @@ def served(folder: Path, cache: Path) -> tuple[str, Told, Told]:
 
 def test_a_folder_is_indexed_once_for_all_starts(folder: Path, tmp_path: Path) -> None:
     cache = tmp_path / "cache"
-    first, found, callers = served(folder, cache)
-    assert found.structured["hits"][0]["place"] == "src/order.py:5-6"
+    first, search_result, callers = served(folder, cache)
+    assert search_result.structured["hits"][0]["place"] == "src/order.py:5-6"
     assert [node["symbol"] for node in callers.structured["nodes"]] == ["tax", "total"]
     assert cache.stat().st_mode & 0o077 == 0
     again, *_ = served(folder, cache)
@@ -60,20 +62,20 @@ def test_a_folder_is_indexed_once_for_all_starts(folder: Path, tmp_path: Path) -
 
 
 def test_changes_of_the_folder_are_followed(folder: Path, tmp_path: Path) -> None:
-    async def until(client: Client, path: str, *, found: bool) -> None:
+    async def until(client: Client, path: str, *, is_indexed: bool) -> None:
         hits: list[str] = []
-        while any(place.startswith(path) for place in hits) != found:
+        while any(place.startswith(path) for place in hits) != is_indexed:
             result = await call(client, "search_code", query="refund of an order", search_type="bm25")
             hits = [hit["place"] for hit in result.structured["hits"]]
             await asyncio.sleep(0.1)
 
     async def talk(client: Client) -> None:
         await once_built(client)
-        await until(client, "src/refund.py", found=False)
+        await until(client, "src/refund.py", is_indexed=False)
         (folder / "src" / "refund.py").write_text("def refund(order):\n    return -order.total\n", encoding="utf-8")
-        await asyncio.wait_for(until(client, "src/refund.py", found=True), PATIENCE_SECONDS)
+        await asyncio.wait_for(until(client, "src/refund.py", is_indexed=True), PATIENCE_SECONDS)
         (folder / "src" / "refund.py").unlink()
-        await asyncio.wait_for(until(client, "src/refund.py", found=False), PATIENCE_SECONDS)
+        await asyncio.wait_for(until(client, "src/refund.py", is_indexed=False), PATIENCE_SECONDS)
 
     options = ("--local", folder, "--cache", tmp_path / "cache", "--embedder", "none")
     over_stdio(talk, *options, environment=dict(os.environ))

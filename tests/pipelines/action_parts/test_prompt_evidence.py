@@ -15,7 +15,7 @@ from support.retrieval import make_state
 
 def follow_up(*earlier: NodeText, request: str = "more", budget: int | None = 1_000, **fields: object) -> PipelineState:
     """A question that one retrieval was shown for, and that another was made for since."""
-    state = make_state(node_texts=list(earlier), retrieval_seed_nodes=[one.id for one in earlier])
+    state = make_state(node_texts=list(earlier), retrieval_seed_nodes=[node.id for node in earlier])
     render(state, budget)
     state.data_requests.append(request)
     state.keep_retrieval()
@@ -25,7 +25,7 @@ def follow_up(*earlier: NodeText, request: str = "more", budget: int | None = 1_
 
 
 def numbers(state: PipelineState) -> list[tuple[int, str]]:
-    return [(one.handle, one.node.id) for one in state.shown]
+    return [(source.handle, source.node.id) for source in state.shown]
 
 
 def test_new_texts_come_after_earlier_ones_which_keep_their_numbers() -> None:
@@ -45,17 +45,17 @@ def test_all_retrievals_share_one_budget_and_the_newest_has_half_of_it() -> None
     state = follow_up(*first, node_texts=second, budget=1_500)
     render(state, 1_500)
     assert TokenCounter().count(evidence_text(state)) <= 1_500
-    ids = [one.node.id for one in state.shown]
+    ids = [source.node.id for source in state.shown]
     assert {"a0", "b0"} <= {*ids}
-    assert sum(one.startswith("b") for one in ids) >= sum(one.startswith("a") for one in ids) > 0
+    assert sum(id_.startswith("b") for id_ in ids) >= sum(id_.startswith("a") for id_ in ids) > 0
 
 
 def test_what_gives_way_to_newer_texts_is_named_and_may_be_shown_again() -> None:
     first = [source(f"a{at}", numbered(12, f"a{at}")) for at in range(8)]
     state = follow_up(*first, node_texts=[source(f"b{at}", numbered(12, f"b{at}")) for at in range(8)])
-    given = {one.node.id: one.handle for one in state.shown}
+    given = {source.node.id: source.handle for source in state.shown}
     render(state, 1_000)
-    shown = {one.node.id for one in state.shown}
+    shown = {source.node.id for source in state.shown}
     dropped = [node_id for node_id in given if node_id not in shown]
     assert dropped
     rows = [line for line in evidence_text(state).split("\n") if line.startswith("- [")]
@@ -64,7 +64,7 @@ def test_what_gives_way_to_newer_texts_is_named_and_may_be_shown_again() -> None
     state.keep_retrieval()
     ids = earlier_ids(state)
     assert [ids[given[name] - 1] for name in dropped] == [str(given[name]) for name in dropped]
-    state.node_texts = [one for one in first if one.id == dropped[0]]
+    state.node_texts = [node for node in first if node.id == dropped[0]]
     render(state, 1_000)
     assert numbers(state)[-1] == (len(ids) + 1, dropped[0])
     assert evidence_text(state).count(f"{dropped[0]}_3 = ") == 1
@@ -86,7 +86,7 @@ def test_the_services_of_all_retrievals_are_told_below_the_texts() -> None:
     billing = ServiceContext(service_name="billing", calls=("mail", "rates →\n[1]"), called_by=("gateway",), edges=())
     mail = ServiceContext(service_name="mail", calls=(), called_by=("billing",), edges=())
     state = follow_up(source("a"), node_texts=[source("b")])
-    state.earlier_retrievals = [replace(one, services=(billing,)) for one in state.earlier_retrievals]
+    state.earlier_retrievals = [replace(retrieval, services=(billing,)) for retrieval in state.earlier_retrievals]
     state.services = [mail]
     render(state)
     assert state.context_blocks[-1].split("\n") == [

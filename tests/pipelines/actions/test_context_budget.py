@@ -67,7 +67,7 @@ def test_the_summary_takes_the_place_of_all_evidence() -> None:
         }
     ]
     assert state.context_blocks == [SHORT_PLACES, "[1] calls [12]."]
-    assert [one.handle for one in state.shown] == [1, 12]
+    assert [source.handle for source in state.shown] == [1, 12]
     assert run.answer_parts == []
 
 

@@ -57,7 +57,7 @@ def test_fetches_the_seeds_and_the_graph_around_them() -> None:
         "lifecycle": Lifecycle.LIFECYCLE_ACTIVE,
         "access": access,
     }
-    assert [one.id for one in state.node_texts] == ["s1", "z"]
+    assert [node.id for node in state.node_texts] == ["s1", "z"]
     assert outcome.detail == {"budget": 100, "budget_unit": "tokens", "texts": 2, "tokens": 2, "skipped": 0}
     assert state.graph_expanded_nodes == WALK
     assert state.retrieval_seed_nodes == ["s2", "s1"]
@@ -127,7 +127,7 @@ def test_top_n_are_those_that_the_server_packs_first(
     call = retrieval.calls[0].arguments
     nodes = [RequestedText(node.id, node.depth, node.parent_id) for node in walk.values()]
     first = prioritize(seeds, nodes, mode)[:most]
-    assert {*call["seed_ids"], *(node.id for node in call["nodes"])} == {one.id for one in first}
+    assert {*call["seed_ids"], *(node.id for node in call["nodes"])} == {node.id for node in first}
 
 
 def test_top_n_bounds_the_selected_nodes_too() -> None:
@@ -184,7 +184,7 @@ def test_asks_again_for_what_one_response_could_not_hold() -> None:
     assert calls == [(("s1", "s2"), ["z", "y", "x"]), (("s2",), ["z"]), (("s2",), [])]
     assert [call.arguments["budget_tokens"] for call in retrieval.calls] == [100, 70, 50]
     assert [call.scope.active_index for call in retrieval.calls] == ["", INDEX, INDEX]
-    assert [one.id for one in state.node_texts] == ["s1", "s2", "z"]  # as one larger response would have them
+    assert [node.id for node in state.node_texts] == ["s1", "s2", "z"]  # as one larger response would have them
     assert outcome.detail["skipped"] == 1
 
 

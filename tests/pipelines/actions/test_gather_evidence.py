@@ -19,12 +19,11 @@ def test_it_keeps_passages_and_the_graph_around_them() -> None:
     answer = gathered(passage("a", "def a(): ..."), passage("b", reached_by=edge), named=["c"])
     state = make_state()
     outcome = run_action(ACTION, {}, state, make_runtime(FakeRetrieval(gatherings=[answer])))
-    assert [(one.handle, one.node.id, one.node.depth, one.text, one.is_whole) for one in state.shown] == [
-        (1, "a", 0, "def a(): ...", True),
-        (2, "b", 1, "source", True),
-    ]
+    assert [
+        (source.handle, source.node.id, source.node.depth, source.text, source.is_whole) for source in state.shown
+    ] == [(1, "a", 0, "def a(): ...", True), (2, "b", 1, "source", True)]
     assert state.retrieval_seed_nodes == ["a"]
-    assert [(one.id, one.depth, one.parent_id) for one in state.graph_expanded_nodes] == [
+    assert [(node.id, node.depth, node.parent_id) for node in state.graph_expanded_nodes] == [
         ("a", 0, ""),
         ("b", 1, "a"),
         ("c", 0, ""),

@@ -56,7 +56,7 @@ def test_the_evidence_so_far_is_kept_for_the_next_answer() -> None:
     assert (state.retrieval_seed_nodes, state.node_texts) == ([], [])
     state.node_texts, state.last_model_response = [text("b")], "y"
     run_action(ACTION, {}, state, run.runtime)
-    assert [[one.id for one in retrieval.texts] for retrieval in state.earlier_retrievals] == [["a"], ["b"]]
+    assert [[node.id for node in retrieval.texts] for retrieval in state.earlier_retrievals] == [["a"], ["b"]]
     assert (state.shown, state.context_blocks) == ([shown(1, "a")], ["table", "[1]"])
 
 

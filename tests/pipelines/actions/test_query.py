@@ -168,12 +168,12 @@ def test_matches_come_first_then_what_contains_them_then_what_is_beside_them() -
     state = make_state(last_model_response="tax")
     run_action(ACTION, {}, state, make_runtime(FakeRetrieval(queries=[answer])))
     seeds, others = state.node_texts[:2], state.node_texts[2:]
-    assert [(one.id, one.is_seed, one.depth, one.parent_id) for one in seeds] == [
+    assert [(node.id, node.is_seed, node.depth, node.parent_id) for node in seeds] == [
         ("a", True, 0, ""),
         ("b", True, 0, ""),
     ]
     assert seeds[1].symbol == "Tax > VAT"
-    assert [(one.id, one.is_seed, one.depth, one.parent_id) for one in others] == [
+    assert [(node.id, node.is_seed, node.depth, node.parent_id) for node in others] == [
         ("whole", False, 1, "a"),
         ("next", False, 1, "a"),
         ("beside", False, 2, "next"),
@@ -194,7 +194,7 @@ def test_what_the_server_packed_into_the_budget_is_kept_and_the_rest_is_told() -
     retrieval = FakeRetrieval(queries=[answer])
     outcome = run_action(ACTION, {"budget_tokens": 100}, state, make_runtime(retrieval))
     assert retrieval.calls[0].arguments["budget_tokens"] == 100
-    assert [one.id for one in state.node_texts] == ["a", "c"]
+    assert [node.id for node in state.node_texts] == ["a", "c"]
     assert (outcome.detail["texts"], outcome.detail["tokens"], outcome.detail["skipped"]) == (2, 99, 2)
     assert state.retrieval_seed_nodes == ["a", "b", "c"]
     assert state.skipped_texts == [
@@ -256,7 +256,7 @@ def test_a_parent_that_the_response_left_out_is_told() -> None:
     answer = queried(match("a", 1, parents=[parent("whole", "", omitted=True)]), index=INDEX)
     state = make_state(last_model_response="tax")
     outcome = run_action(ACTION, {}, state, make_runtime(FakeRetrieval(queries=[answer])))
-    assert [one.id for one in state.node_texts] == ["a"]
+    assert [node.id for node in state.node_texts] == ["a"]
     assert outcome.detail["skipped"] == 1
 
 

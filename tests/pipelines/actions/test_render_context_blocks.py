@@ -36,7 +36,7 @@ def test_texts_are_below_their_rows_by_file() -> None:
     assert state.context_blocks == [
         "src/c.py\n[1] Symbol.c\n1 x = 1\n  y = 2\n[2]\n7 def b(): ...\nsrc/a.py\n[3] Symbol\n1 def a(): ..."
     ]
-    assert [(one.handle, one.node.id, one.text) for one in state.shown] == [
+    assert [(source.handle, source.node.id, source.text) for source in state.shown] == [
         (1, "c", "x = 1\ny = 2"),
         (2, "b", "def b(): ..."),
         (3, "a", "def a(): ..."),
@@ -68,7 +68,7 @@ def test_a_better_match_is_first_and_a_text_that_a_walk_reached_says_which_edge_
     render(state)
     assert state.shown[0].node.id == "a"
     assert "→ Calls c:2~.5\n" in evidence_text(state)
-    assert {one.node.id for one in state.shown} == {"a", "b", "c"}
+    assert {source.node.id for source in state.shown} == {"a", "b", "c"}
     render(state, view="flat")
     assert "→" not in evidence_text(state)
 
@@ -78,14 +78,14 @@ def test_a_text_within_one_that_is_shown_is_not_shown_again() -> None:
     part = source("b", "    rate: int", path="src/a.py", start=2)
     state = make_state(node_texts=[part, whole, source("c", "    rate: float")])
     outcome = render(state)
-    assert {one.node.id for one in state.shown} == {"a", "c"}
+    assert {source.node.id for source in state.shown} == {"a", "c"}
     assert outcome.detail["left_out"] == 1
 
 
 def test_texts_that_are_the_same_are_shown_once_with_their_number() -> None:
     state = make_state(node_texts=[source("a", "same()"), source("b", "same()")])
     render(state)
-    assert [one.node.id for one in state.shown] == ["a"]
+    assert [source.node.id for source in state.shown] == ["a"]
     assert "(+1 alike)" in evidence_text(state)
 
 
@@ -108,10 +108,10 @@ def test_a_long_text_is_shown_by_the_parts_that_answer() -> None:
     long = BODY + "\n    if order.is_exempt:\n        return no_vat(order)\n" + BODY.replace("def", "    def")
     state = make_state(user_question="which orders are exempted?", node_texts=[source("a", long, start=11)])
     outcome = render(state, 180)
-    (one,) = state.shown
+    (shown_source,) = state.shown
     assert outcome.detail["shortened"] == 1
-    assert one.text.startswith("def vat(order):\n")
-    assert "    if order.is_exempt:\n        return no_vat(order)" in one.text
+    assert shown_source.text.startswith("def vat(order):\n")
+    assert "    if order.is_exempt:\n        return no_vat(order)" in shown_source.text
 
 
 def test_nodes_without_a_text_are_named() -> None:
@@ -238,7 +238,7 @@ def test_nothing_that_texts_and_names_hold_passes_the_budget(
     render(state, budget)
     answer = evidence_text(state)
     assert TokenCounter().count(answer) <= budget
-    assert len({one.node.id for one in state.shown}) == len(state.shown)
+    assert len({source.node.id for source in state.shown}) == len(state.shown)
     again = make_state(node_texts=nodes, graph_edges=dependencies[::-1], graph_expanded_nodes=walked_to)
     render(again, budget)
     assert evidence_text(again) == answer

@@ -61,7 +61,7 @@ def admits(narrowing: NodeFilter, node: dict[str, Any]) -> bool:
     for name in FIELDS:
         wanted: tuple[str, ...] = getattr(narrowing, name)
         prefix = name == "path_prefixes"
-        if wanted and not any(node[name].startswith(one) if prefix else node[name] == one for one in wanted):
+        if wanted and not any(node[name].startswith(value) if prefix else node[name] == value for value in wanted):
             return False
     flags = all(
         {field.name: given for field, given in narrowing.ListFields()}.get(flag, node[flag]) == node[flag]

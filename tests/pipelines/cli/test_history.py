@@ -66,7 +66,7 @@ def test_exports_all_that_is_kept_as_json(file: Path) -> None:
     exported = json.loads(history("export", "b", file=file).stdout)
     assert (exported["user_id"], exported["session_id"], exported["summary"]) == ("ann", "b", "VAT was explained.")
     assert exported["summarised_turns"] == 1
-    assert [Turn(**one) for one in exported["turns"]] == [turn("VAT"), turn("Toll")]
+    assert [Turn(**turn_fields) for turn_fields in exported["turns"]] == [turn("VAT"), turn("Toll")]
 
 
 def test_deletes_what_it_was_told_to_and_no_more(file: Path) -> None:

@@ -147,15 +147,15 @@ def test_list_tells_what_there_is_and_what_for(folder: Path) -> None:
     assert lines[:2] == ["child (extends evidence)", "odd (extends evidence)"]
     assert lines[lines.index("own (extends evidence)") + 1] == "  Asks: with settings # of its own."
     listed = json.loads(run("list", "--json").stdout)
-    assert [one["name"] for one in listed] == sorted(path.stem for path in LIBRARY.glob("*.yaml"))
-    assert all(one["description"] for one in listed)
+    assert [pipeline["name"] for pipeline in listed] == sorted(path.stem for path in LIBRARY.glob("*.yaml"))
+    assert all(pipeline["description"] for pipeline in listed)
 
 
 def test_actions_tells_keys_and_transitions() -> None:
     everything = run("actions").stdout
     assert all(f"{name}\n" in everything for name in actions())
-    one = run("actions", "check_context_budget").stdout.splitlines()
-    assert "  transitions: on_ok, on_over_limit" in one
+    described = run("actions", "check_context_budget").stdout.splitlines()
+    assert "  transitions: on_ok, on_over_limit" in described
     (listed,) = json.loads(run("actions", "expand_dependency_tree", "--json").stdout)
     (depth,) = [key for key in listed["keys"] if key["name"] == "max_depth"]
     assert (depth["kind"], depth["default"]) == ("whole number, at least 0", "")

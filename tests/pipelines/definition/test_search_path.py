@@ -79,15 +79,15 @@ def test_a_folder_must_exist(tmp_path: Path) -> None:
 
 
 def test_paths_name_files_and_one_of_several(write: Write) -> None:
-    one, several = write("one.yaml", "it"), write("several.yaml", "a", "b")
+    single, several = write("one.yaml", "it"), write("several.yaml", "a", "b")
     search = PipelineSearch([])
-    assert search.find(str(one)).name == "it"
+    assert search.find(str(single)).name == "it"
     assert search.find(f"{several}#b").name == "b"
     assert refusal(search, str(several)) == (
         f"<run>:1: pipeline: {several} holds 'a', 'b'; name one, such as several.yaml#a"
     )
-    assert refusal(search, f"{one}#its") == f"<run>:1: pipeline: no pipeline 'its' in {one}; did you mean 'it'?"
-    assert refusal(search, f"{one}x.yaml") == f"<run>:1: pipeline: there is no file '{one}x.yaml'"
+    assert refusal(search, f"{single}#its") == f"<run>:1: pipeline: no pipeline 'its' in {single}; did you mean 'it'?"
+    assert refusal(search, f"{single}x.yaml") == f"<run>:1: pipeline: there is no file '{single}x.yaml'"
 
 
 def test_a_parent_is_of_the_same_file_before_the_search_path(write: Write, tmp_path: Path) -> None:

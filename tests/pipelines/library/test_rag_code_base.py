@@ -112,7 +112,11 @@ def test_a_request_retrieves_more_and_the_answer_sees_all_of_it(ann: Shop) -> No
     assert INVOICE not in run.prompts[1]
     assert all(part in run.prompts[2] for part in (SERVICE, RATES, INVOICE, "[3] "))
     assert run.result is not None
-    assert [(one.handle, one.node.id) for one in run.result.evidence] == [(1, SERVICE), (2, RATES), (3, INVOICE)]
+    assert [(source.handle, source.node.id) for source in run.result.evidence] == [
+        (1, SERVICE),
+        (2, RATES),
+        (3, INVOICE),
+    ]
     assert {node.id for node in run.result.graph.nodes} == {INVOICE, SERVICE, RATES}
     assert [(edge.from_id, edge.to_id) for edge in run.result.graph.edges] == [(SERVICE, RATES)]
     assert_golden("follow_up", run)
@@ -160,7 +164,7 @@ def test_a_follow_up_that_finds_nothing_new_keeps_what_was_there_and_says_so(
     assert 'The request "the class Invoice" brought nothing new.' in run.prompts[2]
     assert "brought nothing new" not in run.prompts[1]
     assert run.result is not None
-    assert [one.node.id for one in run.result.evidence] == [SERVICE, RATES]
+    assert [source.node.id for source in run.result.evidence] == [SERVICE, RATES]
 
 
 def test_a_request_made_again_ends_the_loop(ann: Shop) -> None:
@@ -227,7 +231,7 @@ def test_at_the_limit_the_model_answers_from_what_was_gathered_and_the_answer_is
 def test_a_prompt_says_what_was_asked_for_and_how_often_it_may_be(ann: Shop) -> None:
     run = ann.run("[BM25:] vat", *REQUESTS, ANSWERED, settings={"max_turn_loops": 2})
     earlier_requests = [prompt.split("Your earlier requests for this question:\n")[1] for prompt in run.prompts[1:]]
-    assert [one.split("\n\nQuestion")[0] for one in earlier_requests] == [
+    assert [request_text.split("\n\nQuestion")[0] for request_text in earlier_requests] == [
         "(none)\n\nFurther requests that you may make: 2. If this is 0, answer now.",
         "- the class Invoice\n\nFurther requests that you may make: 1. If this is 0, answer now.",
         "- the class Invoice\n- the table of rates\n\nFurther requests that you may make: 0. If this is 0, answer now.",
@@ -260,7 +264,7 @@ def test_evidence_over_its_budget_is_summarised(ann: Shop) -> None:
     assert all(part in run.prompts[3] for part in (SERVICE, RATES, INVOICE, "[1] reads [2], and [3]."))
     assert "decimal Vat()" not in run.prompts[3]
     assert run.result is not None
-    assert [one.node.id for one in run.result.evidence] == [SERVICE, RATES, INVOICE]
+    assert [source.node.id for source in run.result.evidence] == [SERVICE, RATES, INVOICE]
     assert run.result.context_blocks[1] == "[1] reads [2], and [3]."
     assert_golden("context_over_budget", run)
 
@@ -404,7 +408,9 @@ def test_evidence_that_cannot_be_summarised_is_cut_to_its_budget(ann: Shop, rule
     settings: dict[str, JsonValue] = {**SUMMARISES, "model_retry": {"tries": 2, "pause_seconds": 0.001}}
     run = ann.run(*OVER, down, down, ANSWERED, settings=settings)
     assert run.answer == "VatService computes it."
-    (summarised,) = (one for one in run.events if one.get("step_id") == "summarize" and one.get("ending") == "ok")
+    (summarised,) = (
+        event for event in run.events if event.get("step_id") == "summarize" and event.get("ending") == "ok"
+    )
     assert summarised["detail"]["mended"] is False
     assert summarised["detail"]["context_tokens"] <= 94
     assert "decimal Vat()" in run.prompts[-1] or "class Invoice" in run.prompts[-1]

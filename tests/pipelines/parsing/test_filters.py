@@ -53,7 +53,10 @@ def admits(narrowing: NodeFilter, node: dict[str, Any]) -> bool:
         for wanted in [getattr(narrowing, name)]
     )
     metadata = all(
-        any(node[key] == one and isinstance(node[key], bool) == isinstance(one, bool) for one in alternatives)
+        any(
+            node[key] == alternative and isinstance(node[key], bool) == isinstance(alternative, bool)
+            for alternative in alternatives
+        )
         for key, value in metadata_of(narrowing).items()
         for alternatives in [value if isinstance(value, tuple) else (value,)]
     )

@@ -60,7 +60,7 @@ def test_a_file_that_is_missing_truncated_or_longer_is_refused_at_once(version: 
         damages: list[tuple[bytes | None, str]] = [(None, "is missing"), (content + b"\0", "the manifest says")]
         if content:
             damages += [(content[:-1], "the manifest says"), (b"", "has 0 bytes")]
-        for damaged, told in damages:
+        for damaged, message_part in damages:
             if damaged is None:
                 path.unlink()
             else:
@@ -68,7 +68,7 @@ def test_a_file_that_is_missing_truncated_or_longer_is_refused_at_once(version: 
             for call in (LoadedIndex, verify):
                 message = refused(call, version)
                 assert message.startswith(f"{path.name}: ")
-                assert told in message
+                assert message_part in message
         path.write_bytes(content)
     verify(version)
 
@@ -106,7 +106,7 @@ def test_a_flipped_bit_never_ends_an_opening_in_another_error(version: Path) -> 
 
 
 @pytest.mark.parametrize(
-    ("damage", "told"),
+    ("damage", "message_part"),
     [
         pytest.param(lambda path: path.unlink(), "not an index", id="no manifest"),
         pytest.param(lambda path: path.write_bytes(b""), "manifest.json", id="empty manifest"),
@@ -129,10 +129,12 @@ def test_a_flipped_bit_never_ends_an_opening_in_another_error(version: Path) -> 
         pytest.param(lambda path: edit_manifest(path.parent, edge_count=2), "edges.from.bin", id="more edges"),
     ],
 )
-def test_a_foreign_or_torn_manifest_is_refused(version: Path, damage: Callable[[Path], None], told: str) -> None:
+def test_a_foreign_or_torn_manifest_is_refused(
+    version: Path, damage: Callable[[Path], None], message_part: str
+) -> None:
     damage(version / MANIFEST_FILE)
     for call in (LoadedIndex, verify):
-        assert told in refused(call, version)
+        assert message_part in refused(call, version)
 
 
 def test_an_older_format_says_what_to_do(version: Path) -> None:
@@ -145,7 +147,7 @@ def test_an_older_format_says_what_to_do(version: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "dtype", "forged", "told"),
+    ("name", "dtype", "forged", "message_part"),
     [
         ("categories.bin", np.int32, 1 << 20, "categories.bin: kind names values that categories.values.utf8 does not"),
         ("categories.bin", np.int32, -1, "categories.bin: kind names values"),
@@ -159,30 +161,30 @@ def test_an_older_format_says_what_to_do(version: Path) -> None:
     ],
 )
 def test_numbers_that_point_nowhere_are_refused_at_once(
-    version: Path, name: str, dtype: type[np.generic], forged: int, told: str
+    version: Path, name: str, dtype: type[np.generic], forged: int, message_part: str
 ) -> None:
     numbers = np.fromfile(version / name, dtype=dtype)
     numbers[0] = forged
     numbers.tofile(version / name)
     forge_checksums(version)
-    assert refused(LoadedIndex, version).startswith(told)
+    assert refused(LoadedIndex, version).startswith(message_part)
 
 
 @pytest.mark.parametrize(
-    ("starts_of", "told"),
+    ("starts_of", "message_part"),
     [
         *((name, f"{name}.rows.bin: has") for name in ("names", "trigrams", "metadata_terms", "code", "prose")),
         ("names.of_rows", "names.of_rows.bin: has"),
         ("service_edges", "service_edges.starts.bin: does not divide the 1 edges of service_edges.bin"),
     ],
 )
-def test_a_last_start_that_lies_elsewhere_is_refused_at_once(version: Path, starts_of: str, told: str) -> None:
+def test_a_last_start_that_lies_elsewhere_is_refused_at_once(version: Path, starts_of: str, message_part: str) -> None:
     path = version / f"{starts_of}.starts.bin"
     starts = np.fromfile(path, dtype=np.int64)
     for forged in (-1, starts[-1] + 1, 1 << 62):
         np.asarray([*starts[:-1], forged], dtype=np.int64).tofile(path)
         forge_checksums(version)
-        assert refused(LoadedIndex, version).startswith(told)
+        assert refused(LoadedIndex, version).startswith(message_part)
 
 
 def test_a_saturated_row_that_there_is_not_is_refused_at_once(version: Path) -> None:

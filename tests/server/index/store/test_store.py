@@ -89,8 +89,10 @@ def test_activation_swaps_and_returns_the_version_before(store: IndexStore, put:
     assert store.activate(V2) == "v2"
 
 
-@pytest.mark.parametrize(("age", "told"), [(0, "v2"), (3_600, "v1")])
-def test_a_pointer_is_read_again_until_its_time_tells_it_from_the_next(store: IndexStore, age: int, told: str) -> None:
+@pytest.mark.parametrize(("age", "active_version"), [(0, "v2"), (3_600, "v1")])
+def test_a_pointer_is_read_again_until_its_time_tells_it_from_the_next(
+    store: IndexStore, age: int, active_version: str
+) -> None:
     """A file that another one replaces may have its number and, within one tick of the clock, its time."""
     scope = Scope("shop", "main")
     pointer = store.data / "shop" / "main" / ".active"
@@ -101,7 +103,7 @@ def test_a_pointer_is_read_again_until_its_time_tells_it_from_the_next(store: In
     assert store.active(scope) == "v1"
     pointer.write_text("v2")
     os.utime(pointer, (written, written))
-    assert store.active(scope) == told
+    assert store.active(scope) == active_version
 
 
 @pytest.mark.parametrize("action", ["require", "activate", "delete"])
@@ -220,7 +222,7 @@ def write_lock(store: IndexStore, scope: Scope) -> Iterator[None]:
 
 def race(store: IndexStore, monkeypatch: pytest.MonkeyPatch, *actions: Callable[[], object]) -> list[object]:
     """Runs actions on V1 that all find it before any of them gets the lock; returns "done" or the error of each."""
-    found = threading.Barrier(len(actions) + 1, timeout=300)
+    all_ready = threading.Barrier(len(actions) + 1, timeout=300)
     outcomes: list[object] = []
     thread_state = threading.local()
     require = store.require
@@ -229,7 +231,7 @@ def race(store: IndexStore, monkeypatch: pytest.MonkeyPatch, *actions: Callable[
         directory = require(scope)
         if not hasattr(thread_state, "waited"):
             thread_state.waited = True
-            found.wait()
+            all_ready.wait()
         return directory
 
     def run(action: Callable[[], object]) -> None:
@@ -244,7 +246,7 @@ def race(store: IndexStore, monkeypatch: pytest.MonkeyPatch, *actions: Callable[
         threads = [threading.Thread(target=run, args=(action,)) for action in actions]
         for thread in threads:
             thread.start()
-        found.wait()
+        all_ready.wait()
     for thread in threads:
         thread.join(timeout=300)
     monkeypatch.undo()

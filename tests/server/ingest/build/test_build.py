@@ -144,9 +144,9 @@ def test_every_field_of_a_record_reaches_its_node(tmp_path: Path) -> None:
     record = node("a", **stated, chunk_index=3, is_latest=False, deleted=True, timestamp=moment)
     build(tmp_path, [record, node("b")])
     index = index_of(tmp_path)
-    found, bare = (index.nodes.node(row, NodeAccess()) for row in (0, 1))
-    assert {name: getattr(found, name) for name in COPIED_STRINGS} == stated
-    assert (found.chunk_index, found.is_latest, found.deleted, found.timestamp) == (3, False, True, moment)
+    full, bare = (index.nodes.node(row, NodeAccess()) for row in (0, 1))
+    assert {name: getattr(full, name) for name in COPIED_STRINGS} == stated
+    assert (full.chunk_index, full.is_latest, full.deleted, full.timestamp) == (3, False, True, moment)
     assert (bare.repo_name, bare.timestamp) == ("shop", None)
 
 

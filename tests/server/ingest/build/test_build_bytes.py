@@ -110,8 +110,8 @@ def checksums(data: Path, **options: int) -> dict[str, str]:
     return {entry.name: entry.sha256 for entry in Manifest.read(IndexStore(data).require(SCOPE)).files}
 
 
-def first_builds_files(found: dict[str, str]) -> dict[str, str]:
-    return {name: checksum[:16] for name, checksum in found.items() if name in FIRST_BUILDS}
+def first_builds_files(checksums: dict[str, str]) -> dict[str, str]:
+    return {name: checksum[:16] for name, checksum in checksums.items() if name in FIRST_BUILDS}
 
 
 def test_a_small_build_in_one_piece(tmp_path: Path) -> None:
@@ -154,15 +154,17 @@ def test_segments_of_an_earlier_build_change_no_byte(tmp_path: Path, monkeypatch
     monkeypatch.setattr(SegmentMaker, "made", noting)
     rng, records = random.Random(5), list(varied_records(60))
     for number in range(6):
-        found: list[dict[str, str]] = []
+        checksums_of_builds: list[dict[str, str]] = []
         counts: list[int] = []
         for data in (tmp_path / "again", tmp_path / str(number)):
             made.clear()
             scope = replace(SCOPE, active_index=f"v{number}")
             build_index(Records(records), BuildOptions(data, scope, None, skip_dangling_edges=True), Stages())
-            found.append({entry.name: entry.sha256 for entry in Manifest.read(IndexStore(data).require(scope)).files})
+            checksums_of_builds.append(
+                {entry.name: entry.sha256 for entry in Manifest.read(IndexStore(data).require(scope)).files}
+            )
             counts.append(sum(made))
-        assert found[0] == found[1]
+        assert checksums_of_builds[0] == checksums_of_builds[1]
         assert counts[0] < counts[1] or not number
         assert len([*(tmp_path / "again/shop/main" / SEGMENTS_FOLDER).iterdir()]) == len(made)
         node = rng.choice([record for record in records if isinstance(record, SourceNode)])
@@ -194,6 +196,8 @@ def test_a_damaged_segment_is_made_anew(tmp_path: Path) -> None:
         segment.write_bytes(written)
         scope = replace(SCOPE, active_index=f"again{number}")
         build_index(VariedSource(), BuildOptions(tmp_path, scope, None), Stages())
-        found = {entry.name: entry.sha256 for entry in Manifest.read(IndexStore(tmp_path).require(scope)).files}
-        assert found == whole
+        checksums_again = {
+            entry.name: entry.sha256 for entry in Manifest.read(IndexStore(tmp_path).require(scope)).files
+        }
+        assert checksums_again == whole
         assert segment.read_bytes() == content

@@ -45,7 +45,7 @@ def test_the_words_of_a_symbol_are_embedded_before_context_and_text(tmp_path: Pa
     assert vectors is not None
     expected = ("Shop HTTP Server get user By Id\nclass HTTPServer\n\nreturn 1", "pay\n\nreturn 1")
     assert [row.tobytes() for row in vectors.rows[:2]] == [
-        HashEmbedder().embed_query(one).tobytes() for one in expected
+        HashEmbedder().embed_query(text).tobytes() for text in expected
     ]
     assert vectors.present.tolist() == [True, True, False]
 

@@ -55,10 +55,10 @@ class Held:
 
 def collected(records: Iterable[SourceRecord], *, skip_dangling_edges: bool = False) -> Held:
     with TemporaryDirectory() as directory:
-        found = collect(records, SCOPE, Path(directory), skip_dangling_edges=skip_dangling_edges)
-        nodes = list(found.nodes)
+        collection = collect(records, SCOPE, Path(directory), skip_dangling_edges=skip_dangling_edges)
+        nodes = list(collection.nodes)
     ids = [canonical_id(SCOPE, node.kind, node.local_id) for node in nodes]
-    table = found.edges
+    table = collection.edges
     edges = tuple(
         Edge(ids[from_row], ids[to_row], table.edge_types[edge_type], confidence, line)
         for from_row, to_row, edge_type, confidence, line in zip(
@@ -70,7 +70,7 @@ def collected(records: Iterable[SourceRecord], *, skip_dangling_edges: bool = Fa
             strict=True,
         )
     )
-    return Held(nodes, edges, found.skipped, found.dropped_edges)
+    return Held(nodes, edges, collection.skipped, collection.dropped_edges)
 
 
 def refusal(*records: SourceRecord) -> str:
@@ -80,9 +80,11 @@ def refusal(*records: SourceRecord) -> str:
 
 
 def test_nodes_stand_in_the_order_of_their_canonical_ids() -> None:
-    found = collected([node("b"), node("a|x"), node("B"), node("é"), node("a"), node("a", kind="bs")])
-    assert found.ids == tuple(f"shop::main::{key}" for key in ("bs::a", "cs::B", "cs::a", "cs::a|x", "cs::b", "cs::é"))
-    assert [f"shop::main::{record.key}" for record in found.nodes] == list(found.ids)
+    collection = collected([node("b"), node("a|x"), node("B"), node("é"), node("a"), node("a", kind="bs")])
+    assert collection.ids == tuple(
+        f"shop::main::{key}" for key in ("bs::a", "cs::B", "cs::a", "cs::a|x", "cs::b", "cs::é")
+    )
+    assert [f"shop::main::{record.key}" for record in collection.nodes] == list(collection.ids)
 
 
 def test_late_facts_reach_a_node_and_its_parts_and_no_other() -> None:
@@ -145,11 +147,11 @@ def test_a_node_with_too_long_a_name_that_its_source_did_not_choose_is_skipped_w
     long = replace(node("x" * 2_040), path="x.py")
     part = replace(node("x" * 2_041), path="x.py")
     edges = [edge("a", "b"), edge("a", long.local_id), edge(part.local_id, "b")]
-    found = collected([DerivedNames(), node("a"), long, part, node("b"), LateFacts(long.key, "context"), *edges])
-    assert found.ids == ("shop::main::cs::a", "shop::main::cs::b")
-    assert len(found.edges) == 1
+    collection = collected([DerivedNames(), node("a"), long, part, node("b"), LateFacts(long.key, "context"), *edges])
+    assert collection.ids == ("shop::main::cs::a", "shop::main::cs::b")
+    assert len(collection.edges) == 1
     why = "the id of a node has more than 2048 bytes; shorten the file's path or the symbol"
-    assert (found.skipped, found.dropped_edges) == ((SkippedFile("x.py", why),), 0)
+    assert (collection.skipped, collection.dropped_edges) == ((SkippedFile("x.py", why),), 0)
 
 
 def test_types_of_edges_are_bounded() -> None:
@@ -208,9 +210,9 @@ def test_an_edge_to_a_node_that_is_not_there_is_refused(from_id: str, to_id: str
 
 def test_dangling_edges_are_counted_and_left_out_when_asked() -> None:
     records: list[SourceRecord] = [node("a"), node("b"), edge("a", "x"), edge("a", "b"), edge("y", "b"), edge("y", "b")]
-    found = collected(records, skip_dangling_edges=True)
-    assert found.edges == (Edge("shop::main::cs::a", "shop::main::cs::b", "Calls"),)
-    assert found.dropped_edges == 3
+    collection = collected(records, skip_dangling_edges=True)
+    assert collection.edges == (Edge("shop::main::cs::a", "shop::main::cs::b", "Calls"),)
+    assert collection.dropped_edges == 3
     assert collected([node("a")], skip_dangling_edges=True).dropped_edges == 0
 
 
@@ -229,8 +231,8 @@ def test_what_is_told_first_is_what_the_source_breaks_first() -> None:
 
 
 def test_types_of_edges_that_were_dropped_are_forgotten() -> None:
-    found = collected([node("a"), edge("a", "x", "FK"), edge("a", "a", "On")], skip_dangling_edges=True)
-    assert found.edges == (Edge("shop::main::cs::a", "shop::main::cs::a", "On"),)
+    collection = collected([node("a"), edge("a", "x", "FK"), edge("a", "a", "On")], skip_dangling_edges=True)
+    assert collection.edges == (Edge("shop::main::cs::a", "shop::main::cs::a", "On"),)
 
 
 def test_a_record_comes_back_as_it_was() -> None:
