@@ -1,8 +1,8 @@
 """The files of a Git commit, written into a folder without a checkout: no hook, filter or attribute has an effect.
 
 `git` reads the objects, from a repository's folder or by its address, and knows the credentials for it. Neither a
-repository's folder nor a server is trusted: git starts no program that they name, and writes no more than MOST_FILES
-and MOST_BYTES.
+repository's folder nor a server is trusted: git starts no program that they name, and no more than MOST_FILES and
+MOST_BYTES are written.
 """
 
 import os
@@ -15,6 +15,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from groundwire_index.addresses import without_credentials, without_secrets
+from groundwire_ingest.files_below import MAX_DEPTH
 from groundwire_ingest.ingest_errors import IngestError
 from groundwire_ingest.tree.decoding import MAX_FILE_BYTES
 
@@ -29,6 +30,10 @@ _SHORT_COMMIT = 12
 _SECONDS_OF_SILENCE = 60
 """A server that sends nothing for so long over HTTP is given up."""
 _LISTING_PIECE = 1 << 16
+_MOST_PATH_BYTES = 3_000
+_MOST_NAME_BYTES = 255
+_SHOWN_BYTES = 80
+"""Of a path that is too long."""
 MOST_FILES = 1_000_000
 MOST_BYTES = 20_000_000_000
 """Of the files of a commit. A few kilobytes of objects can be any number of files, all of the same content."""
@@ -170,6 +175,8 @@ class _Git:
             rest = b""
             while piece := process.stdout.read(_LISTING_PIECE):
                 *entries, rest = (rest + piece).split(b"\0")
+                if len(rest) > 2 * _MOST_PATH_BYTES:
+                    raise _too_long(rest.partition(b"\t")[2])
                 for match in map(_ENTRY.fullmatch, entries):
                     if match is not None and match["mode"] in _FILE_MODES:
                         yield match
@@ -238,11 +245,24 @@ def _unreadable(name: bytes) -> IngestError:
 
 
 def _path_in(folder: Path, path: bytes) -> Path:
-    """The path of a file below a folder. Raises IngestError for one that leads out of it, as no commit of git has."""
+    """The path of a file below a folder.
+
+    Raises IngestError for one that leads out of it, or that is very long or deep: folders are made recursively.
+    """
     segments = os.fsdecode(path).split("/")
     if any(segment.casefold() in _SEGMENTS_REFUSED or "\\" in segment for segment in segments):
         raise IngestError(f"the commit has a file at {os.fsdecode(path)!r}, which is no path in a folder")
+    longest = max(map(len, path.split(b"/")))
+    if len(path) > _MOST_PATH_BYTES or longest > _MOST_NAME_BYTES or len(segments) > MAX_DEPTH:
+        raise _too_long(path)
     return folder.joinpath(*segments)
+
+
+def _too_long(path: bytes) -> IngestError:
+    return IngestError(
+        f"the commit has a file at {os.fsdecode(path[:_SHOWN_BYTES])!r} and further; a path may have at most "
+        f"{_MOST_PATH_BYTES:,} bytes and {MAX_DEPTH} names of {_MOST_NAME_BYTES} bytes: take it out of the commit"
+    )
 
 
 def _environment(protocols: str) -> dict[str, str]:

@@ -341,6 +341,15 @@ def test_a_small_commit_of_very_many_files_is_refused(shop: Path, monkeypatch: p
                 pass
 
 
+@pytest.mark.parametrize("path", ["a/" * 1_400 + "b.py", "a" * 256, ("a" * 100 + "/") * 1_000 + "b.py"])
+def test_a_commit_of_very_long_paths_is_refused(shop: Path, path: str) -> None:
+    """As objects, they take a few kilobytes."""
+    change = f"commit refs/heads/deep\ncommitter A <a@b> 0 +0000\ndata 0\nM 100644 inline {path}\ndata 0\n"
+    subprocess.run(["git", "-C", str(shop), "fast-import", "--quiet"], input=change.encode(), check=True)
+    with pytest.raises(IngestError, match="take it out of the commit"), git_tree(str(shop), "deep"):
+        pass
+
+
 @pytest.mark.parametrize("name", ["../out.py", ".git/config", "a/../../out.py"])
 def test_a_commit_cannot_lead_out_of_the_folder(shop: Path, name: str) -> None:
     """Git refuses to make such a tree, but a server may send one."""
