@@ -13,7 +13,7 @@ from groundwire_index.repository_edges.full_names import FullNames, NameUse, Off
 from groundwire_ingest.records import SkippedFile
 from groundwire_ingest.tree.file_analysis import SourceFile
 from groundwire_ingest.tree.files.xml_files import Element, elements_of
-from groundwire_ingest.tree.languages.go.go_modules import INDIRECT, directives
+from groundwire_ingest.tree.languages.go.go_modules import directives
 
 _PACKAGES = "package:"
 _NPM_GROUPS = ("dependencies", "devDependencies", "peerDependencies", "optionalDependencies")
@@ -152,7 +152,7 @@ def _go(file: SourceFile) -> PackageFacts | None:
     for directive in directives(file.text):
         if directive.verb == "module" and directive.words:
             name = directive.words[0]
-        elif directive.verb == "require" and directive.words and directive.comment != INDIRECT:
+        elif directive.verb == "require" and directive.words and not directive.is_indirect:
             used.setdefault(directive.words[0], directive.line)
     return PackageFacts("go", name, tuple(used.items()))
 

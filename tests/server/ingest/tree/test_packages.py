@@ -12,7 +12,8 @@ POETRY = (
 CARGO = '[package]\nname = "team_app"\n\n[dependencies]\nteam_lib = "1"\nrenamed = { package = "other-lib" }\n'
 GO = (
     "module example.com/team/app // the service\n\ngo 1.22\n\nrequire example.com/team/lib v1.2.0\nrequire (\n"
-    '\t"example.com/other" v2.0.0 // indirect\n\texample.com/team/store v0.1.0\n)\n'
+    '\t"example.com/other" v2.0.0 // indirect\n\texample.com/more v1.0.0 // indirect; of a tool\n'
+    "\texample.com/team/store v0.1.0\n)\n"
 )
 MAVEN = (
     "<project>\n<artifactId>app</artifactId>\n<groupId>com.team</groupId>\n<dependencyManagement>\n<dependencies>\n"
@@ -35,9 +36,9 @@ PROJECT = (
             "a/go.mod",
             "gomod",
             GO,
-            PackageFacts("go", "example.com/team/app", (("example.com/team/lib", 5), ("example.com/team/store", 8))),
+            PackageFacts("go", "example.com/team/app", (("example.com/team/lib", 5), ("example.com/team/store", 9))),
         ),
-        ("a/go.mod", "gomod", "module\nrequire\n", PackageFacts("go", "", ())),
+        ("a/go.mod", "gomod", "module\nrequire\nrequire ()\n", PackageFacts("go", "", ())),
         ("a/go.work", "gomod", "use ./app\n", None),
         ("a/pom.xml", "xml", MAVEN, PackageFacts("maven", "com.team:app", (("com.team:lib", 6),))),
         ("a/App.csproj", "msbuild", PROJECT, PackageFacts("nuget", "team.app", (("team.lib", 6),))),

@@ -7,8 +7,8 @@ from groundwire_ingest.tree.languages.module_files import ModuleFile
 
 _COMMENT = "//"
 _QUOTES = "\"'`"
-INDIRECT = "indirect"
-"""The comment that the tool writes beside modules which others need."""
+_INDIRECT = "indirect"
+"""The comment that the tool writes beside modules which others need; `;` ends it if more follows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,17 +34,25 @@ class Directive:
     comment: str
     line: int
 
+    @property
+    def is_indirect(self) -> bool:
+        """True if a module is required by others that are required."""
+        return self.comment.partition(";")[0] == _INDIRECT
+
 
 def directives(text: str) -> Iterator[Directive]:
     """The directives of a go.mod or a go.work, each entry of a block as one of its own."""
     block = ""
     for line, written in enumerate(text.splitlines(), 1):
         code, _, comment = written.partition(_COMMENT)
-        words = tuple(word.strip(_QUOTES) for word in code.replace("(", " ( ").split())
+        spaced = code.replace("(", " ( ").replace(")", " ) ")
+        words = tuple(word.strip(_QUOTES) for word in spaced.split())
         if words == (")",):
             block = ""
         elif words[1:] == ("(",):
             block = words[0]
+        elif words[1:] == ("(", ")"):
+            continue
         elif words and block:
             yield Directive(block, words, comment.strip(), line)
         elif words:
