@@ -109,7 +109,7 @@ def build_index(
             inputs = "" if was_read and not options.are_inputs_unchanged() else options.inputs
             space, embedded, reused = _write_vectors(directory, collected, options, progress, counter)
             lexical = _write_tables(directory, collected, options, scratch, progress, keeps_nodes=kept is not None)
-            collected.ends.copied_to(directory)
+            collected.ends.copy_to(directory)
             if kept is not None:
                 # Of files that changed while they were read it is not known what was collected of them.
                 kept.save(collected, contents if inputs else ())

@@ -146,11 +146,10 @@ class SpooledEnds:
         file = self.directory / ENDS_FILE
         return (file,) if file.exists() else ()
 
-    def copied_to(self, directory: Path) -> "SpooledEnds":
-        """A copy in another folder."""
+    def copy_to(self, directory: Path) -> None:
+        """Copies them into another folder."""
         for file in self.files:
             shutil.copyfile(file, directory / file.name)
-        return SpooledEnds(directory)
 
     def moved_to(self, directory: Path) -> "SpooledEnds":
         """The same in another folder of the file system."""
