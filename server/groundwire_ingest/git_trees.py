@@ -220,8 +220,8 @@ class _Git:
         except FileNotFoundError as error:
             raise IngestError("git is not installed, and reads the repository: install it, or name a folder") from error
         if done.returncode:
-            said = done.stderr.decode(errors="replace").replace(self.source, self.address)
-            lines = without_secrets(said, self.source).strip().splitlines()
+            output = done.stderr.decode(errors="replace").replace(self.source, self.address)
+            lines = without_secrets(output, self.source).strip().splitlines()
             raise IngestError(f"{self.address}: git failed: {'; '.join(lines[-2:])}")
         return done.stdout
 

@@ -144,16 +144,16 @@ class ObjectFolder:
         except ObjectStorageError:
             raise
         except FileNotFoundError as error:
-            raise _ObjectNotFoundError(self._told(path, f"does not exist: {error}")) from error
+            raise _ObjectNotFoundError(self._message(path, f"does not exist: {error}")) from error
         except ImportError as error:
             cure = 'pip install "groundwire[object-storage]" for S3, and the library of fsspec for another protocol'
-            raise ObjectStorageError(self._told(path, f"{error}: {cure}")) from error
+            raise ObjectStorageError(self._message(path, f"{error}: {cure}")) from error
         except OSError as error:
-            raise ObjectStorageError(self._told(path, error.strerror or str(error))) from error
+            raise ObjectStorageError(self._message(path, error.strerror or str(error))) from error
         except Exception as error:
             # The library of each protocol has errors of its own, which share no class.
-            raise ObjectStorageError(self._told(path, f"{type(error).__name__}: {error}")) from error
+            raise ObjectStorageError(self._message(path, f"{type(error).__name__}: {error}")) from error
 
-    def _told(self, path: str, problem: str) -> str:
-        """What is told of a problem: libraries quote the address, which may have a password or a signature."""
+    def _message(self, path: str, problem: str) -> str:
+        """The message for a problem: libraries quote the address, which may have a password or a signature."""
         return f"{self._shown(path)}: {without_secrets(problem, self._address)}"
