@@ -4,6 +4,7 @@ import re
 from urllib.parse import unquote
 
 _USERINFO = re.compile(r"(?<=://)[^/@]*@")
+_USUAL_USER = "git"
 _HOST_AND_PORT = re.compile(r"[^:@]*(?::\d*)?|\[[^@]*")
 
 
@@ -36,9 +37,9 @@ def _parts(address: str) -> tuple[str, tuple[str, ...]]:
         userinfo, _, rest = rest.rpartition("@")
     place, *after = re.split("[?#]", rest, maxsplit=1)
     password = userinfo.partition(":")[2]
-    # The user of an ssh address is no secret, and is often `git`. In an https address it may be a token.
+    # The user of an ssh address is no secret. In an https address it may be a token, unless it is the usual `git`.
     texts = [password, *after] if scheme == "ssh" else [userinfo, password, *after]
-    secrets = {part for text in texts for part in (text, unquote(text)) if part}
+    secrets = {part for text in texts for part in (text, unquote(text)) if part not in ("", _USUAL_USER)}
     return f"{scheme}://{place}", tuple(sorted(secrets, key=len, reverse=True))
 
 

@@ -30,4 +30,8 @@ def test_a_secret_is_left_out_as_it_is_meant_too() -> None:
 
 
 def test_the_user_of_an_ssh_address_is_no_secret() -> None:
-    assert without_secrets("git@host: refused", "ssh://git@host/shop") == "git@host: refused"
+    assert without_secrets("ann@host: refused", "ssh://ann@host/shop") == "ann@host: refused"
+
+
+def test_the_usual_user_of_git_is_no_secret() -> None:
+    assert without_secrets("github.com: refused", "https://git@github.com/shop") == "github.com: refused"
