@@ -81,6 +81,8 @@ class MilvusServer:
     def stop(self) -> None:
         """Lets the process do nothing, while connections stay."""
         self._process.send_signal(signal.SIGSTOP)
+        # On a busy machine, some of its threads may still answer a call after the signal was sent.
+        os.waitid(os.P_PID, self._process.pid, os.WSTOPPED)
 
     def resume(self) -> None:
         """Lets a stopped process go on."""

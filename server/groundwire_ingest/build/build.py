@@ -142,7 +142,7 @@ def build_index(
             activated=options.activate,
         )
     if options.activate:
-        with progress.stage("Verifying", "versions") as report_versions:
+        with progress.stage("Activating", "versions") as report_versions:
             storage.activate(options.scope)
             report_versions(1, 1)
     return report

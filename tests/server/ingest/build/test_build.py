@@ -162,7 +162,7 @@ def test_every_stage_is_shown_to_its_end(tmp_path: Path) -> None:
         "Tokenising": (3, 3),
         "Writing tables": (7, 7),
         "Saving": (file_count, file_count),
-        "Verifying": (1, 1),
+        "Activating": (1, 1),
     }
     assert set(stages.units.values()) == {"records", "models", "texts", "nodes", "tables", "files", "versions"}
 

@@ -52,7 +52,8 @@ def test_a_build_tells_how_far_it_is_and_leaves_no_files(tmp_path: Path, catalog
     stages = Stages()
     report = build_in_milvus(tmp_path, catalogue, RECORDS, stages=stages)
     assert (report.node_count, report.activated) == (3, True)
-    assert list(stages.seen)[-4:] == ["Publishing nodes", "Publishing edges", "Publishing facts", "Verifying"]
+    published = ["Publishing nodes", "Publishing edges", "Publishing facts", "Verifying", "Activating"]
+    assert list(stages.seen)[-5:] == published
     document = catalogue.document(catalogue.require(V1))
     rows = document.nodes_state.rows + document.edges_state.rows + document.facts_state.rows
     assert stages.seen["Publishing nodes"] == (3, 3)
