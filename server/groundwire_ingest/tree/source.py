@@ -82,8 +82,8 @@ class TreeSource:
         name = f"source tree {self._root.resolve().name}"
         return f"{name} ({self._origin})" if self._origin else name
 
-    @property
     def _listed_tree(self) -> TreeContents:
+        """Lists the tree and hashes its files, unless that was done."""
         if self._contents is None:
             self._contents = tree_contents(self._root, self._exclude)
         return self._contents
@@ -95,7 +95,7 @@ class TreeSource:
 
     def contents(self) -> FileContents:
         """Lists the tree, unless that was done."""
-        return self._listed_tree.contents
+        return self._listed_tree().contents
 
     @contextmanager
     def readings_in(self, file: Path, software: str) -> Iterator[None]:
@@ -108,7 +108,7 @@ class TreeSource:
         """Compares the readings of files whose content is another one."""
         if [path for path, _ in before] != [path for path, _ in now]:
             return None
-        listing = self._listed_tree.listing
+        listing = self._listed_tree().listing
         listed = zip(listing, before, now, strict=True)
         changed = [(item, old, new) for item, (_, old), (_, new) in listed if old != new]
         if len(changed) > MOST_MOVED_FILES:
@@ -165,11 +165,11 @@ class TreeSource:
 
     def _listed(self) -> Generator[SourceRecord, None, tuple[list[ListedFile], CompilerIndexes]]:
         """Yields what is not read, and returns the files to read, and the indexes of compilers among them."""
-        listed = self._listed_tree.listing
+        listed = self._listed_tree().listing
         self._access.decide(item.path for item in listed)
         yield DerivedNames()
         yield from (item for item in listed if isinstance(item, SkippedFile))
-        yield from (UnusedPattern(text) for text in self._listed_tree.unused_patterns)
+        yield from (UnusedPattern(text) for text in self._listed_tree().unused_patterns)
         files = [item for item in listed if isinstance(item, ListedFile)]
         compiled = CompilerIndexes(self._root, (item.path for item in files if item.language == "scip"))
         files = [item for item in files if item.language != "scip"]
