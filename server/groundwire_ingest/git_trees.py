@@ -227,16 +227,21 @@ class _Git:
 
 
 def _object(process: subprocess.Popen[bytes], name: bytes) -> bytes:
-    """The content of an object, which `git cat-file --batch` is asked for."""
+    """The content of an object, which `git cat-file --batch` is asked for. Raises IngestError, also where git died."""
     assert process.stdin is not None
     assert process.stdout is not None
-    process.stdin.write(name + b"\n")
-    process.stdin.flush()
+    try:
+        process.stdin.write(name + b"\n")
+        process.stdin.flush()
+    except BrokenPipeError as error:
+        raise _unreadable(name) from error
     header = process.stdout.readline().split()
     if len(header) != 3 or header[0] != name:
         raise _unreadable(name)
-    content = process.stdout.read(int(header[2]))
-    process.stdout.read(1)
+    size = int(header[2])
+    content = process.stdout.read(size)
+    if len(content) < size or process.stdout.read(1) != b"\n":
+        raise _unreadable(name)
     return content
 
 

@@ -1,6 +1,7 @@
 """`groundwire index` reads a commit of a Git repository, by address or folder, without a checkout."""
 
 import os
+import shutil
 import socket
 import subprocess
 from dataclasses import replace
@@ -339,6 +340,22 @@ def test_a_small_commit_of_very_many_files_is_refused(shop: Path, monkeypatch: p
             lower.setattr(git_trees, limit, 20)
             with pytest.raises(IngestError, match="index a part of it"), git_tree(str(shop), commit):
                 pass
+
+
+@pytest.mark.parametrize("reply", ["", "printf '%s blob 100\\nshort' \"$object\""])
+def test_a_git_that_dies_while_it_reads_ends_the_build(
+    shop: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reply: str
+) -> None:
+    """Otherwise a part of a file would be indexed as the whole."""
+    git = shutil.which("git")
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    dies = f'case "$*" in *cat-file*) read -r object; {reply or ":"}; exit 1;; esac'
+    (programs / "git").write_text(f'#!/bin/sh\n{dies}\nexec {git} "$@"\n')
+    (programs / "git").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{programs}:{os.environ['PATH']}")
+    with pytest.raises(IngestError, match="git cannot read the object"), git_tree(str(shop), ""):
+        pass
 
 
 @pytest.mark.parametrize("path", ["a/" * 1_400 + "b.py", "a" * 256, ("a" * 100 + "/") * 1_000 + "b.py"])
