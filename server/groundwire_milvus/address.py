@@ -1,4 +1,4 @@
-"""Where Milvus is, and how long its requests may take."""
+"""Where Milvus is, how long its requests may take, and how much of what it has a server copies."""
 
 from dataclasses import dataclass, field
 
@@ -6,6 +6,8 @@ SECONDS = 5.0
 """How long one request that reads may take."""
 WRITING_SECONDS = 120.0
 """How long one request that writes, indexes or loads may take."""
+MOST_SOURCE_BYTES = 256 << 20
+"""The size of all copies of source texts that a server process has."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from groundwire_index.index_errors import IndexDamagedError
 from groundwire_index.nodes.node import NodeAccess
-from groundwire_index.store.manifest import Format, Manifest
+from groundwire_index.store.manifest import FileEntry, Format, Manifest
 from groundwire_milvus.dense_index import DenseIndex
 
 Value = TypeVar("Value")
@@ -77,7 +77,8 @@ class VersionDocument:
 
     `classes` are sorted by (policy, deleted); the field `class` of a node is a place among them. The reference lengths
     are the mean lengths of all nodes in tokens, 1 instead of 0; they weighed the sparse vectors. `dense_index` is that
-    of the vectors, where there are some.
+    of the vectors, where there are some. `files` are those that a server reads whole (`whole_files`); a version that an
+    older Groundwire published has none.
     """
 
     manifest: Manifest
@@ -91,10 +92,15 @@ class VersionDocument:
     nodes_state: CollectionState
     edges_state: CollectionState
     facts_state: CollectionState
+    files: tuple[FileEntry, ...] = ()
 
     def to_content(self) -> str:
         """The document as the catalogue holds it: a line of the policies, then one of all; each with its checksum."""
         return sealed_policies(self.policies) + _sealed(_DOCUMENT.dump_json(self).decode())
+
+    def file(self, name: str) -> FileEntry | None:
+        """The file of this name; None if the version has none."""
+        return next((entry for entry in self.files if entry.name == name), None)
 
     @staticmethod
     def from_content(content: str) -> "VersionDocument":

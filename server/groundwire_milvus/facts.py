@@ -22,6 +22,8 @@ DOCUMENT = "f"
 """By the number of a document of several nodes: what these hold (`packing.unpacked_document`)."""
 SERVICE = "v"
 """By the name of a service: the edges from and to it (`packing.unpacked_service_edges`)."""
+FILE_PIECE = "x"
+"""By the name of a file and the number of its piece: the piece (`whole_files`)."""
 _SPILLED = "s"
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from groundwire_index.storage import Backend, OptionError, Setting, Values
-from groundwire_milvus.address import SECONDS, MilvusAddress
+from groundwire_milvus.address import MOST_SOURCE_BYTES, SECONDS, MilvusAddress
 from groundwire_milvus.dense_index import dense_index
 
 _MOST_TOKEN_BYTES = 16_384
@@ -51,6 +51,12 @@ def check_seconds(seconds: float) -> None:
     """A time limit. Raises ValueError."""
     if not 0 < seconds <= _MOST_SECONDS:
         raise ValueError(f"must be greater than 0 and at most {_MOST_SECONDS:,.0f}")
+
+
+def check_source_bytes(size: int) -> None:
+    """A size in bytes. Raises ValueError."""
+    if size < 0:
+        raise ValueError("must not be negative")
 
 
 def check_ca(uri: str, file: Path) -> str:
@@ -103,6 +109,13 @@ MILVUS = Backend(
         Setting("milvus_token", str, "", "The token itself; never logged.", check_token, secret=True),
         Setting("milvus_ca", Path, None, "PEM file of the CAs that https trusts."),
         Setting("milvus_seconds", float, SECONDS, "How long one request that reads may take.", check_seconds),
+        Setting(
+            "milvus_source_bytes",
+            int,
+            MOST_SOURCE_BYTES,
+            "How many bytes of source texts each server process copies into its temporary folder, for exact search.",
+            check_source_bytes,
+        ),
         Setting(
             "milvus_index",
             str,

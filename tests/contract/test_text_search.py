@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
 import grpc
 import pytest
@@ -16,7 +15,7 @@ from groundwire_index.nodes.node import NodeAccess
 from groundwire_index.scope import Scope
 from groundwire_ingest.tree.access_rules import AccessRule
 from groundwire_ingest.tree.source import TreeSource
-from support.refusals import DENIED, FAILED, INVALID, NOT_FOUND, Row, check_refused, with_fields
+from support.refusals import DENIED, INVALID, NOT_FOUND, Row, check_refused, with_fields
 from support.storage import NewStorage, Storage
 
 SCOPE = IndexScope(repository="lines", branch="main")
@@ -66,13 +65,16 @@ def oracle(pattern: str, paths: list[str], flags: re.RegexFlag = re.NOFLAG) -> l
     return expected
 
 
-@pytest.fixture(scope="module")
-def lines(tmp_path_factory: pytest.TempPathFactory) -> Iterator[retrieval_pb2_grpc.RetrievalServiceStub]:
+@pytest.fixture(scope="module", params=["embedded", pytest.param("milvus", marks=pytest.mark.slow)])
+def lines(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[retrieval_pb2_grpc.RetrievalServiceStub]:
+    new_storage: NewStorage = request.getfixturevalue("storage_in_milvus") if request.param == "milvus" else Storage
     folder = tmp_path_factory.mktemp("lines")
     for path, text in FILES.items():
         (folder / "tree" / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / "tree" / path).write_bytes(text.encode())
-    storage = Storage(folder / "data")
+    storage = new_storage(folder / "data")
     rule = AccessRule("secret/", NodeAccess(acl_tags=("finance",)))
     storage.build(TreeSource(folder / "tree", access=[rule]), Scope("lines", "main", "v1"))
     (folder / "other").mkdir()
@@ -252,14 +254,3 @@ REFUSED = [
 @pytest.mark.parametrize("row", REFUSED, ids=lambda row: row.rule)
 def test_what_is_refused(lines: retrieval_pb2_grpc.RetrievalServiceStub, row: Row) -> None:
     check_refused(row, lines.SearchText)
-
-
-@pytest.mark.slow
-def test_an_index_in_milvus_has_no_texts_of_files(storage_in_milvus: NewStorage, tmp_path: Path) -> None:
-    (tmp_path / "tree").mkdir()
-    (tmp_path / "tree" / "a.py").write_text("tax = 7\n")
-    storage = storage_in_milvus(tmp_path / "data")
-    storage.build(TreeSource(tmp_path / "tree"), Scope("lines", "main", "v1"))
-    with storage.server("--embedder", "none") as server, grpc.insecure_channel(server.address) as channel:
-        stub = retrieval_pb2_grpc.RetrievalServiceStub(channel)
-        check_refused(Row("no texts of files", request(), FAILED, "SOURCES_MISSING"), stub.SearchText)

@@ -1,6 +1,7 @@
 """Calls for tests of the engine without a server, and work for engines that stand in for it."""
 
 from collections.abc import Awaitable, Callable, Coroutine
+from concurrent.futures import Future
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
@@ -39,6 +40,10 @@ class PlainCall:
 
     async def wait_for(self, part: Callable[[], Result]) -> Result:
         return await self.compute(part)
+
+    async def wait_until_done(self, work: Future[Result]) -> Result:
+        self.stop()
+        return work.result()
 
     async def ask_model(self, part: Callable[[], Result]) -> Result:
         return await self.compute(part)

@@ -93,7 +93,9 @@ def reading_requests() -> list[Request]:
             scope=_SCOPE, access=access, question="create N004 order", query_vector=vector, budget_tokens=1_000
         )
         evidence.now.CopyFrom(query.now)
+        lines = messages.SearchTextRequest(scope=_SCOPE, access=access, pattern="order", max_matches=100)
         requests += [
+            ("groundwire.v1.RetrievalService/SearchText", lines),
             (QUERY, query),
             ("groundwire.v1.QueryService/GatherEvidence", evidence),
             (

@@ -6,7 +6,7 @@ from pathlib import Path
 from groundwire_index.embedding.embedder import Embedder
 from groundwire_index.embedding.int8.store import EncoderStore
 from groundwire_index.limits import RESPONSE_BYTES
-from groundwire_server.backends.embedded.backend import EmbeddedBackend
+from groundwire_server.backends.interface import Backend
 from groundwire_server.domain.limits import MAX_TOP_K
 from groundwire_server.engine.corpus_boost import CorpusBoosts
 from groundwire_server.engine.engine import RetrievalEngine
@@ -21,7 +21,7 @@ KEYWORD_ONLY = Rerankers(KeywordReranker(widen_factor=6))
 
 
 def engine_over(
-    backend: EmbeddedBackend,
+    backend: Backend,
     embedders: Sequence[Embedder] = (),
     rerankers: Rerankers = KEYWORD_ONLY,
     override_tags: frozenset[str] = frozenset(),

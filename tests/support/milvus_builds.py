@@ -1,16 +1,19 @@
 """Builds of given records for Milvus."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from groundwire_index.scope import Scope
 from groundwire_index.store.loaded import LoadedIndex
+from groundwire_index.store.store import IndexStore
 from groundwire_ingest.build.build import BuildOptions, BuildReport, build_index
 from groundwire_ingest.records import SourceRecord
 from groundwire_milvus.catalogue import Catalogue
 from groundwire_milvus.dense_index import EXACT, DenseIndex
 from groundwire_milvus.publishing.claim import claimed
 from groundwire_milvus.publishing.publish import publish
+from groundwire_milvus.serving.backend import MilvusBackend
 from groundwire_milvus.storage import MilvusStorage
 from groundwire_milvus.store import MilvusStore
 from support.builds import V1, HashEmbedder, Records, Stages
@@ -55,3 +58,12 @@ def copy_to_milvus(
         catalogue.make_ready(build, document)
     if activate:
         catalogue.activate(index.scope)
+
+
+def backend_in_milvus(data: Path, server: MilvusServer) -> MilvusBackend:
+    """All versions of a data folder, copied to a new database of a Milvus."""
+    catalogue, store = new_catalogue(server), IndexStore(data)
+    for scope in store.scopes():
+        for version in store.versions(scope):
+            copy_to_milvus(LoadedIndex(store.require(replace(scope, active_index=version))), catalogue)
+    return MilvusBackend(catalogue.store.address)

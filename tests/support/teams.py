@@ -9,6 +9,7 @@ from groundwire_ingest.build.build import BuildOptions, build_index
 from groundwire_ingest.tree.access_rules import AccessRule
 from groundwire_ingest.tree.source import TreeSource
 from groundwire_server.backends.embedded.backend import EmbeddedBackend
+from groundwire_server.backends.interface import Backend
 from groundwire_server.domain.access.access import AccessContext
 from groundwire_server.domain.graph.expansion import Direction, ExpandRequest, Expansion
 from groundwire_server.domain.search.search import NO_FILTER, Filter
@@ -23,6 +24,7 @@ class Team:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self.data = folder / "data"
+        self.backend: Backend = EmbeddedBackend(self.data)
 
     def add(self, repository: str, files: Mapping[str, str], access: Sequence[AccessRule] = ()) -> None:
         root = self._folder / "trees" / repository
@@ -34,7 +36,7 @@ class Team:
 
     @property
     def engine(self) -> PlainEngine:
-        return engine_over(EmbeddedBackend(self.data))
+        return engine_over(self.backend)
 
 
 def walk(

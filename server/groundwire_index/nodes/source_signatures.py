@@ -30,7 +30,7 @@ _TRIGRAM_BYTES = 3
 COVERED_BYTES = BLOCK_BYTES + LITERAL_BYTES + _TRIGRAM_BYTES - 1
 """The bytes from the beginning of a block that its signature depends on."""
 
-_FILE = "sources.signatures.bin"
+SIGNATURES_FILE = "sources.signatures.bin"
 _BLOCKS_A_STEP = 8
 """How many blocks are hashed at once. Eight share a byte; more would not stay in the processor's cache."""
 _MULTIPLIER = np.uint32(2_654_435_761)
@@ -74,12 +74,12 @@ def write_signatures(directory: Path, texts: NDArray[np.uint8]) -> None:
         packed = np.packbits(_signatures(step), axis=0)
         first = number * _BLOCKS_A_STEP // 8
         bits[:, first : first + len(packed)] = packed.T[:, : bits.shape[1] - first]
-    write_array(directory / _FILE, bits)
+    write_array(directory / SIGNATURES_FILE, bits)
 
 
 def open_signatures(directory: Path, size: int) -> BlockSignatures:
     """The signatures of `size` bytes of source texts, mapped. Raises IndexDamagedError."""
-    return BlockSignatures(map_array(directory / _FILE, np.uint8, (SIGNATURE_BITS, _bytes_a_bit(size))), size)
+    return BlockSignatures(map_array(directory / SIGNATURES_FILE, np.uint8, (SIGNATURE_BITS, _bytes_a_bit(size))), size)
 
 
 def _signatures(texts: NDArray[np.uint8]) -> NDArray[np.bool_]:

@@ -17,9 +17,11 @@ from numpy.typing import NDArray
 from groundwire_index.files.durable_files import map_array, write_array
 from groundwire_index.index_errors import IndexDamagedError
 from groundwire_index.nodes.node_table import NodeTable
-from groundwire_index.nodes.source_signatures import BlockSignatures, open_signatures, write_signatures
+from groundwire_index.nodes.source_signatures import SIGNATURES_FILE, BlockSignatures, open_signatures, write_signatures
 
 _CONTENT, _STARTS, _NUMBERS = "sources.utf8", "sources.starts.bin", "sources.numbers.bin"
+SOURCE_FILES = (_CONTENT, _STARTS, _NUMBERS, SIGNATURES_FILE)
+"""The files that `open_source_texts` opens."""
 _COLUMNS = ("rows", "first_lines", "files", "paths")
 _UNKNOWN_PATH = np.iinfo(np.int32).min
 """What is added to the row of a node without a path, to make a number of its own before those of paths."""

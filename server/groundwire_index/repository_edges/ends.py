@@ -4,7 +4,7 @@ Edges between indexes follow from the ends of both (docs/adr/0077). Ends name no
 file has none. The file has one or more lines, each a JSON object with some of the ends.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import chain, groupby
 from pathlib import Path
@@ -128,9 +128,14 @@ def read_ends(path: Path) -> Ends:
     """Reads a file of ends. Raises IndexDamagedError."""
     try:
         with path.open("rb") as file:
-            parts = [ends_of_line(line) for line in file]
+            return ends_of_lines(file)
     except OSError as error:
         raise IndexDamagedError(f"{path.name}: {error.strerror}") from error
+
+
+def ends_of_lines(lines: Iterable[bytes]) -> Ends:
+    """The ends of all lines of a file together. Raises IndexDamagedError."""
+    parts = [ends_of_line(line) for line in lines]
     return Ends(
         tuple(chain.from_iterable(part.routes for part in parts)),
         {folder: name for part in parts for folder, name in part.services.items()},

@@ -42,7 +42,7 @@ class LoadedIndex:
             IndexDamagedError: A file is missing, of another size or misshapen, or one of ACCESS_FILES has another
                 content.
         """
-        self._directory = directory
+        self.directory = directory
         self.manifest = Manifest.read(directory)
         check_sizes(directory, self.manifest)
         _check_access_files(directory, self.manifest)
@@ -66,9 +66,9 @@ class LoadedIndex:
         entry = next((entry for entry in self.manifest.files if entry.name == ENDS_FILE), None)
         if entry is None:
             return NO_ENDS
-        _check_content(self._directory, entry)
+        _check_content(self.directory, entry)
         prefix, ids = id_prefix(self.scope), self.nodes.ids
-        return StoredEnds.of(read_ends(self._directory / ENDS_FILE), lambda key: ids.find(prefix + key))
+        return StoredEnds.of(read_ends(self.directory / ENDS_FILE), lambda key: ids.find(prefix + key))
 
     @property
     def scope(self) -> Scope:

@@ -19,6 +19,7 @@ from groundwire_milvus.packing import EDGE, EDGES_A_CHUNK, INCOMING, OUTGOING, c
 from groundwire_milvus.publishing.classes import Classes, lengths_of, reference_length
 from groundwire_milvus.publishing.fact_contents import facts
 from groundwire_milvus.publishing.node_rows import NodeRows
+from groundwire_milvus.publishing.published_files import PublishedFiles
 from groundwire_milvus.schema import (
     DIGEST_LENGTH,
     EDGES_SCHEMA,
@@ -181,6 +182,10 @@ def publish(
         with progress.stage("Publishing facts", "facts") as report:
             for key, content in _reported(facts(index, classes.of_rows), report):
                 add_fact(key, content)
+        published_files = PublishedFiles(index, classes.of_rows)
+        with progress.stage("Publishing source texts", "pieces") as report:
+            for key, content in _reported(published_files.facts(), report):
+                add_fact(key, content)
             facts_state = fact_writer.finish()
     return VersionDocument(
         manifest=replace(index.manifest, files=()),
@@ -194,6 +199,7 @@ def publish(
         nodes_state=nodes_state,
         edges_state=edges_state,
         facts_state=facts_state,
+        files=published_files.entries(),
     )
 
 

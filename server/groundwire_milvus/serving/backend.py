@@ -13,12 +13,13 @@ from threading import Lock
 from groundwire_index.index_errors import IndexDamagedError
 from groundwire_index.scope import Scope
 from groundwire_index.storage import OptionError, Values
-from groundwire_milvus.address import MilvusAddress
+from groundwire_milvus.address import MOST_SOURCE_BYTES, MilvusAddress
 from groundwire_milvus.catalogue import SECONDS_REMEMBERED, Catalogue
 from groundwire_milvus.entries import Entry, State
 from groundwire_milvus.record import address_of
 from groundwire_milvus.serving.refusals import outages_raised
 from groundwire_milvus.serving.snapshot import MilvusSnapshot
+from groundwire_milvus.serving.source_copies import SourceCopies
 from groundwire_milvus.serving.version import OpenVersion
 from groundwire_milvus.serving.visibility import CallerVisibility, VisibilityCache
 from groundwire_milvus.storage_errors import CollectionMissingError, StorageUnavailableError
@@ -64,8 +65,9 @@ class VersionPool:
     Its methods but `open_view` wait for Milvus and raise StorageUnavailableError.
     """
 
-    def __init__(self, catalogue: Catalogue, clock: Callable[[], float]) -> None:
+    def __init__(self, catalogue: Catalogue, sources: SourceCopies, clock: Callable[[], float]) -> None:
         """`clock` gives seconds."""
+        self._sources = sources
         self._catalogue = catalogue
         self._clock = clock
         self._open: OrderedDict[Scope, _Open] = OrderedDict()
@@ -119,7 +121,9 @@ class VersionPool:
     def forget(self, pinned: Scope) -> None:
         """Lets what is known of a version go."""
         with self._lock:
-            self._open.pop(pinned, None)
+            opened = self._open.pop(pinned, None)
+        if opened is not None:
+            self._sources.drop(opened.version.collections)
 
     def _load(self, pinned: Scope) -> _Open | None:
         opened = self._opened(pinned)
@@ -177,22 +181,36 @@ class MilvusBackend:
     Its methods raise BackendUnavailableError when Milvus does not answer.
     """
 
-    def __init__(self, address: MilvusAddress, clock: Callable[[], float] = time.monotonic) -> None:
-        """Connects to nothing yet. `clock` gives seconds."""
+    def __init__(
+        self,
+        address: MilvusAddress,
+        clock: Callable[[], float] = time.monotonic,
+        most_source_bytes: int = MOST_SOURCE_BYTES,
+    ) -> None:
+        """Connects to nothing yet.
+
+        `clock` gives seconds. `most_source_bytes` is the size of all copies of source texts together.
+        """
         self._catalogue = Catalogue(MilvusStore(address), clock)
-        self._pool = VersionPool(self._catalogue, clock)
+        self._sources = SourceCopies(most_source_bytes)
+        self._pool = VersionPool(self._catalogue, self._sources, clock)
 
     def open(
         self, scope: Scope, access: AccessContext, lifecycle: Lifecycle = Lifecycle.ACTIVE, filter_: Filter = NO_FILTER
     ) -> MilvusSnapshot:
         with outages_raised():
-            return _snapshot(self._pool.view(scope, access), lifecycle, filter_)
+            return self._snapshot(self._pool.view(scope, access), lifecycle, filter_)
 
     def open_at_once(
         self, scope: Scope, access: AccessContext, lifecycle: Lifecycle, filter_: Filter
     ) -> MilvusSnapshot | None:
         view = self._pool.open_view(scope, access)
-        return None if view is None else _snapshot(view, lifecycle, filter_)
+        return None if view is None else self._snapshot(view, lifecycle, filter_)
+
+    def _snapshot(self, view: View, lifecycle: Lifecycle, filter_: Filter) -> MilvusSnapshot:
+        snapshot = MilvusSnapshot(view.version, self._sources, view.caller, lifecycle, filter_)
+        observer().saw_nodes(view.caller.of(lifecycle).count)
+        return snapshot
 
     def scopes(self, meant: Scopes, granted: Scopes) -> list[Scope]:
         """Which versions are active is asked when they are opened."""
@@ -260,10 +278,4 @@ def open_backend(data: Path, values: Values) -> MilvusBackend:
     """Opens the backend for a server; asks Milvus nothing yet. Raises OptionError."""
     if find_spec("pymilvus") is None:
         raise OptionError("backend: milvus: needs pymilvus, which is not installed: pip install groundwire[milvus]")
-    return MilvusBackend(address_of(values))
-
-
-def _snapshot(view: View, lifecycle: Lifecycle, filter_: Filter) -> MilvusSnapshot:
-    snapshot = MilvusSnapshot(view.version, view.caller, lifecycle, filter_)
-    observer().saw_nodes(view.caller.of(lifecycle).count)
-    return snapshot
+    return MilvusBackend(address_of(values), most_source_bytes=values["milvus_source_bytes"])

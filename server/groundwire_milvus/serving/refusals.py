@@ -1,15 +1,18 @@
 """The errors of callers when a request to Milvus fails."""
 
+import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import wraps
 from typing import Concatenate, ParamSpec, Protocol, TypeVar
 
+from groundwire_index.index_errors import IndexDamagedError
 from groundwire_index.scope import Scope
 from groundwire_milvus.storage_errors import CollectionMissingError, RefusedError, StorageUnavailableError
-from groundwire_server.backends.shared.refusals import gone
+from groundwire_server.backends.shared.refusals import damaged, gone
 from groundwire_server.domain.errors import BackendUnavailableError
 
+_LOG = logging.getLogger(__name__)
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
 
@@ -33,6 +36,16 @@ def refusals_raised(scope: Scope) -> Iterator[None]:
             yield
         except CollectionMissingError as error:
             raise gone(scope) from error
+
+
+@contextmanager
+def damage_raised(scope: Scope) -> Iterator[None]:
+    """Turns damage of a version, whose reader sees a node of it, into what callers may know. The log has the cause."""
+    try:
+        yield
+    except IndexDamagedError as error:
+        _LOG.error("index %s of %s %s is damaged: %s", scope.active_index, scope.repository, scope.branch, error)
+        raise damaged(scope) from error
 
 
 @contextmanager

@@ -1,6 +1,7 @@
 """One version in Milvus as one caller sees it: the Snapshot of the Milvus backend."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Future
 from functools import cached_property, partial
 
 import numpy as np
@@ -9,7 +10,8 @@ from numpy.typing import NDArray
 from groundwire_index.lexical.lexical import CODE
 from groundwire_index.link_template import link_template
 from groundwire_index.nodes.node import Node
-from groundwire_index.repository_edges.stored_ends import NO_ENDS, SeenEnds
+from groundwire_index.nodes.source_texts import SOURCE_FILES, SourceRuns
+from groundwire_index.repository_edges.stored_ends import SeenEnds
 from groundwire_index.text.code_tokenizer import tokenize
 from groundwire_milvus.packing import Label, unhexed, unpacked_declaration, unpacked_label, unpacked_node, unpacked_text
 from groundwire_milvus.rows import Rows
@@ -24,8 +26,10 @@ from groundwire_milvus.serving.graph.related_nodes import (
     visible_neighbourhood,
 )
 from groundwire_milvus.serving.node_rows import VECTOR, NodeRows
-from groundwire_milvus.serving.refusals import with_refusals
+from groundwire_milvus.serving.refusals import damage_raised, with_refusals
 from groundwire_milvus.serving.retrieval import TABLES, TOKENIZERS, Retrievers, columns_of
+from groundwire_milvus.serving.source_copies import SourceCopies
+from groundwire_milvus.serving.statistics import read_bound_rows
 from groundwire_milvus.serving.version import OpenVersion
 from groundwire_milvus.serving.visibility import CallerVisibility
 from groundwire_server.backends.interface import PathSearch, Result, Walk
@@ -53,11 +57,15 @@ class MilvusSnapshot:
     """
 
     has_graph = True
-    source_runs = None
-    # Ends are not stored in Milvus.
-    ends = SeenEnds(NO_ENDS, np.empty(0, dtype=np.bool_))
 
-    def __init__(self, version: OpenVersion, caller: CallerVisibility, lifecycle: Lifecycle, filter_: Filter) -> None:
+    def __init__(
+        self,
+        version: OpenVersion,
+        sources: SourceCopies,
+        caller: CallerVisibility,
+        lifecycle: Lifecycle,
+        filter_: Filter,
+    ) -> None:
         """Reads nothing; what the caller sees is known."""
         manifest = version.manifest
         self.version = version
@@ -66,6 +74,7 @@ class MilvusSnapshot:
         self.vector_space = manifest.vector_space
         self.retrievers = retrievers_of(manifest)
         self._links = link_template(manifest.link_template)
+        self._sources = sources
         self._caller = caller
         self._lifecycle = lifecycle
         self._filter = filter_
@@ -83,6 +92,32 @@ class MilvusSnapshot:
 
     def wait_for_graph(self) -> None:
         """Returns at once: the graph is read as it is asked for."""
+
+    def begin_source_runs(self) -> Future[SourceRuns] | None:
+        return self._sources.of(self.version) if self._has_source_texts else None
+
+    @property
+    @with_refusals
+    def source_runs(self) -> SourceRuns | None:
+        if not self._has_source_texts:
+            return None
+        runs = self._sources.of(self.version).result()
+        return runs.selected(self._selected_rows())
+
+    @property
+    def _has_source_texts(self) -> bool:
+        return all(self.version.document.file(name) is not None for name in SOURCE_FILES)
+
+    def _selected_rows(self) -> NDArray[np.bool_]:
+        """Whether each node [n] is one of the snapshot. Asks Milvus where classes alone do not decide."""
+        with damage_raised(self.scope):
+            classes = self.version.classes
+        if not self._remaining_condition:
+            return (self._visibility.classes & self._of_tenants).take(classes)
+        expression = both(self._visibility.expression, self._narrowing)
+        is_selected = np.zeros(len(classes), dtype=np.bool_)
+        is_selected[read_bound_rows(self.version, expression).rows] = True
+        return is_selected
 
     @with_refusals
     def retrieve(self, search: Retrieval, checkpoint: Checkpoint) -> Candidates:
@@ -106,8 +141,11 @@ class MilvusSnapshot:
     def with_deleted(self) -> "MilvusSnapshot | None":
         if self._lifecycle is not Lifecycle.ACTIVE or not self._caller.sees_deleted:
             return None
-        deleted = MilvusSnapshot(self.version, self._caller, Lifecycle.DELETED, self._filter)
-        return MilvusSnapshot(self.version, self._caller, Lifecycle.ALL, self._filter) if deleted.node_count else None
+        deleted, whole = (
+            MilvusSnapshot(self.version, self._sources, self._caller, lifecycle, self._filter)
+            for lifecycle in (Lifecycle.DELETED, Lifecycle.ALL)
+        )
+        return whole if deleted.node_count else None
 
     @with_refusals
     def matched_tokens(self, query: str, rows: Positions) -> list[tuple[str, ...]]:
@@ -203,8 +241,19 @@ class MilvusSnapshot:
     def graph(self) -> SelectedGraph:
         return self._graph
 
+    @property
+    @with_refusals
+    def ends(self) -> SeenEnds:
+        with damage_raised(self.scope):
+            stored = self.version.ends
+            classes = self.version.classes.take(stored.rows) if len(stored.rows) else stored.rows
+        return SeenEnds(stored, self._graph.visible.holds(stored.rows, classes))
+
+    @with_refusals
     def holds(self, rows: Positions) -> NDArray[np.bool_]:
-        return np.zeros(len(rows), dtype=np.bool_)
+        with damage_raised(self.scope):
+            classes = self.version.classes.take(rows)
+        return self._graph.selected.holds(rows, classes)
 
     @with_refusals
     def expand(self, walk: Walk, checkpoint: Checkpoint) -> Expansion:
@@ -231,10 +280,13 @@ class MilvusSnapshot:
         return np.asarray([policies[node_class.policy] for node_class in document.classes], dtype=np.bool_)
 
     @cached_property
+    def _remaining_condition(self) -> str:
+        """The expression for the nodes of the right classes; "" if the classes alone decide."""
+        return both(self._visibility.bounds, filter_expression(self._filter))
+
+    @cached_property
     def _graph(self) -> GraphReading:
-        visibility, version = self._visibility, self.version
-        # The remaining condition when the classes are right.
-        asks = both(visibility.bounds, filter_expression(self._filter))
+        visibility, version, asks = self._visibility, self.version, self._remaining_condition
         selected = Judge(visibility.classes & self._of_tenants, partial(self._nodes.passing, asks) if asks else None)
         bound = partial(self._nodes.passing, "") if visibility.bounds else None
         return GraphReading(

@@ -6,6 +6,7 @@ hidden nodes did not exist.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
@@ -179,9 +180,20 @@ class IndexSnapshot(Snapshot, Protocol):
         """The repository and branch, with the version."""
         ...
 
+    def begin_source_runs(self) -> "Future[SourceRuns] | None":
+        """What must be done before `source_runs` can be asked without waiting for it; None if nothing must be done.
+
+        The result has more than the caller may see, and is for the snapshot alone. Raises as `source_runs`, and so does
+        the future.
+        """
+        ...
+
     @property
     def source_runs(self) -> SourceRuns | None:
-        """The lines of the files that the nodes come from, those of the nodes alone; None without any."""
+        """The lines of the files that the nodes come from, those of the nodes alone; None without any.
+
+        Raises PreconditionError.
+        """
         ...
 
     @property

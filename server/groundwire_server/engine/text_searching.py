@@ -32,6 +32,10 @@ async def search_text(request: TextSearchRequest, indexes: Indexes, call: Call) 
     """
     check_text_search(request)
     snapshot = await indexes.open(request, call)
+    for part in snapshot.parts:
+        preparation = part.begin_source_runs()
+        if preparation is not None:
+            await call.wait_until_done(preparation)
 
     def searched() -> TextSearchResult:
         with stage("lines"):
@@ -125,7 +129,7 @@ def _lines_of(
     """The first matching lines of a version."""
     runs = part.source_runs
     if runs is None:
-        message = f"index {part.index!r} has no texts of files; search by words (BM25), or serve it from a folder"
+        message = f"index {part.index!r} has no texts of files; build it anew, or search by words (BM25)"
         raise PreconditionError(Reason.SOURCES_MISSING, message, {"active_index": part.index})
     scan = LineScan(runs, pattern, multiline=request.multiline)
     lines = list(islice(scan.lines(call.checkpoint), most_lines + 1))

@@ -1,6 +1,7 @@
 """The interface of a call that engine and backends work on."""
 
 from collections.abc import Callable
+from concurrent.futures import Future
 from typing import Protocol, TypeAlias, TypeVar
 
 Result = TypeVar("Result")
@@ -28,6 +29,10 @@ class Call(Protocol):
 
     async def wait_for(self, part: Callable[[], Result]) -> Result:
         """Returns the result of `part`, which waits for a disk or for another thread; it runs once."""
+        ...
+
+    async def wait_until_done(self, work: Future[Result]) -> Result:
+        """Returns the result of work that goes on in another thread; it goes on if the call ends before."""
         ...
 
     async def ask_model(self, part: Callable[[], Result]) -> Result:

@@ -68,8 +68,8 @@ CART = {
 TREES: Mapping[str, Mapping[str, str]] = {"cart": CART, "mail": MAIL, "shop": SHOP, "stock": STOCK, "web": WEB}
 
 
-@pytest.fixture(scope="module")
-def team(tmp_path_factory: pytest.TempPathFactory) -> Team:
+@pytest.fixture(scope="module", params=["embedded", pytest.param("milvus", marks=pytest.mark.slow)])
+def team(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Team:
     """All repositories, and one tree of them all."""
     made = Team(tmp_path_factory.mktemp("team"))
     for repository, files in TREES.items():
@@ -77,6 +77,10 @@ def team(tmp_path_factory: pytest.TempPathFactory) -> Team:
     made.add(
         "whole", {f"{repository}/{path}": text for repository, files in TREES.items() for path, text in files.items()}
     )
+    if request.param == "milvus":
+        from support.milvus_builds import backend_in_milvus  # other tests run without the backend of Milvus
+
+        made.backend = backend_in_milvus(made.data, request.getfixturevalue("milvus"))
     return made
 
 

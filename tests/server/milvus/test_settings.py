@@ -19,6 +19,7 @@ MILVUS = {
     "milvus_token": "t",
     "milvus_ca": Path("ca.pem"),
     "milvus_seconds": 3,
+    "milvus_source_bytes": 1,
 }
 
 
@@ -72,6 +73,12 @@ def test_the_address_of_milvus_comes_from_its_settings(tmp_path: Path) -> None:
     token.unlink()
     with pytest.raises(OptionError, match=r"milvus_token_file: .* cannot be read: No such file"):
         _address(settings)
+
+
+def test_no_negative_number_of_bytes_is_copied() -> None:
+    values = {"backend": "milvus", "milvus_uri": "http://milvus:19530", "milvus_source_bytes": -1}
+    with pytest.raises(SettingsError, match=r"^milvus_source_bytes: -1: must not be negative$"):
+        load_settings(None, **values)
 
 
 def test_a_server_of_milvus_needs_no_data_folder_and_asks_milvus_nothing_yet(tmp_path: Path) -> None:

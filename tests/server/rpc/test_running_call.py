@@ -1,8 +1,10 @@
 """Where calls run: on the event loop, on threads that compute, or on threads that wait; and whose turn it is."""
 
 import asyncio
+import itertools
 import threading
 from collections.abc import Awaitable, Callable
+from concurrent.futures import Future
 from typing import TYPE_CHECKING, cast
 from unittest.mock import Mock
 
@@ -37,6 +39,8 @@ pytestmark = pytest.mark.asyncio
 ANSWER = SearchResult((), "v1", SearchType.BM25)
 EXPANSION = Expansion((), (), (), ExpandReason.NO_SEEDS, "v1")
 SOON_SECONDS = 60.0
+MANY_CALLS = 40
+"""More than there are threads of any kind."""
 Wait = Callable[[RunningCall, Callable[[], SearchResult]], Awaitable[SearchResult]]
 MAIN = threading.main_thread().name
 
@@ -251,6 +255,34 @@ async def test_a_call_that_waits_for_a_model_or_a_disk_keeps_nobody_from_computi
         assert not waiting.done()
         go_on.set()
         assert (await waiting).index == "v1"
+
+
+async def test_work_that_goes_on_elsewhere_takes_no_thread_and_outlives_the_calls_that_wait_for_it(
+    serving: "Serving", engine: Mock, search_request: retrieval_pb2.SearchNodesRequest
+) -> None:
+    work: Future[SearchResult] = Future()
+    waiting_calls = itertools.count(1)
+    all_wait = asyncio.Event()
+
+    async def search(_: SearchRequest, call: RunningCall) -> SearchResult:
+        if next(waiting_calls) == MANY_CALLS:
+            all_wait.set()
+        return await call.wait_until_done(work)
+
+    engine.search.side_effect = search
+    async with serving() as server, grpc.aio.insecure_channel(server.address) as channel:
+        stub = retrieval_pb2_grpc.RetrievalServiceStub(channel)
+        waiting = [asyncio.ensure_future(stub.SearchNodes(search_request)) for _ in range(MANY_CALLS)]
+        await asyncio.wait_for(all_wait.wait(), SOON_SECONDS)
+        for call in waiting[1:]:
+            call.cancel()
+        await asyncio.gather(*waiting[1:], return_exceptions=True)
+        assert not work.cancelled()
+        with pytest.raises(grpc.aio.AioRpcError) as caught:
+            await stub.SearchNodes(search_request, timeout=0.2)
+        assert caught.value.code() is grpc.StatusCode.DEADLINE_EXCEEDED
+        work.set_result(ANSWER)
+        assert (await waiting[0]).index == "v1"
 
 
 async def test_few_names_of_many_nodes_are_not_encoded_on_the_event_loop(

@@ -77,6 +77,9 @@ class EmbeddedSnapshot:
             else int(np.count_nonzero(self.selection.mask))
         )
 
+    def begin_source_runs(self) -> None:
+        """The texts are mapped when a version is opened."""
+
     @property
     def source_runs(self) -> SourceRuns:
         return self.view.index.source_runs.selected(self.selection.mask)

@@ -52,8 +52,8 @@ def test_a_build_tells_how_far_it_is_and_leaves_no_files(tmp_path: Path, catalog
     stages = Stages()
     report = build_in_milvus(tmp_path, catalogue, RECORDS, stages=stages)
     assert (report.node_count, report.activated) == (3, True)
-    published = ["Publishing nodes", "Publishing edges", "Publishing facts", "Verifying", "Activating"]
-    assert list(stages.seen)[-5:] == published
+    published = ["nodes", "edges", "facts", "source texts"]
+    assert list(stages.seen)[-6:] == [*(f"Publishing {name}" for name in published), "Verifying", "Activating"]
     document = catalogue.document(catalogue.require(V1))
     rows = document.nodes_state.rows + document.edges_state.rows + document.facts_state.rows
     assert stages.seen["Publishing nodes"] == (3, 3)

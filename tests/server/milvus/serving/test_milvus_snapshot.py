@@ -9,6 +9,7 @@ from hypothesis import event, given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from groundwire_index.nodes.source_texts import SourceRuns
 from groundwire_index.scope import Scope
 from groundwire_index.store.loaded import LoadedIndex
 from groundwire_index.store.store import IndexStore
@@ -165,6 +166,26 @@ def test_candidates_are_the_same(
         search.query, candidates.rows
     )
     event("some" if len(candidates) else "none")
+
+
+@costly()
+@given(access=accesses, lifecycle=lifecycles, filter_=narrowing)
+def test_the_lines_of_files_are_the_same(
+    both: Both, access: AccessContext, lifecycle: Lifecycle, filter_: Filter
+) -> None:
+    snapshots = opened(both, access, lifecycle, filter_)
+    if snapshots is None:
+        event("sees nothing")
+        return
+    expected, actual = (snapshot.source_runs for snapshot in snapshots)
+    assert expected is not None
+    assert actual is not None
+    for column in fields(SourceRuns):
+        if column.name not in ("content", "signatures"):
+            assert_same(getattr(expected, column.name), getattr(actual, column.name))
+    assert actual.content == expected.content
+    assert_same(expected.signatures.bits, actual.signatures.bits)
+    event("some" if len(expected.rows) else "none")
 
 
 @costly()
