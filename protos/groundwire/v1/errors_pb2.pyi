@@ -157,8 +157,9 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     phrasing. Ask again, or send `phrasings`.
     """
     ERROR_REASON_SOURCES_MISSING: _ErrorReason.ValueType  # 34
-    """FAILED_PRECONDITION. SearchText of an index without the texts of files, as one in Milvus is. Search by words, or
-    serve the index from a folder. Metadata: `active_index`.
+    """FAILED_PRECONDITION. SearchText of an index whose texts of files the server does not have: an older Groundwire
+    published it to Milvus, or it is larger than the server may copy. The message says which. Search by words, or let
+    the operator of the server do what the message says. Metadata: `active_index`.
     """
 
 class ErrorReason(_ErrorReason, metaclass=_ErrorReasonEnumTypeWrapper):
@@ -315,7 +316,8 @@ ERROR_REASON_PHRASING_UNAVAILABLE: ErrorReason.ValueType  # 33
 phrasing. Ask again, or send `phrasings`.
 """
 ERROR_REASON_SOURCES_MISSING: ErrorReason.ValueType  # 34
-"""FAILED_PRECONDITION. SearchText of an index without the texts of files, as one in Milvus is. Search by words, or
-serve the index from a folder. Metadata: `active_index`.
+"""FAILED_PRECONDITION. SearchText of an index whose texts of files the server does not have: an older Groundwire
+published it to Milvus, or it is larger than the server may copy. The message says which. Search by words, or let
+the operator of the server do what the message says. Metadata: `active_index`.
 """
 Global___ErrorReason: _TypeAlias = ErrorReason  # noqa: Y015

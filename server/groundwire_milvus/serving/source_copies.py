@@ -115,4 +115,4 @@ def _too_large(version: OpenVersion, size: int, most_bytes: int) -> Precondition
         f"the source texts of index {scope.active_index!r} are larger than milvus_source_bytes, which limits what "
         "this server copies; let its operator raise it, or search by words (BM25)"
     )
-    return PreconditionError(Reason.SOURCES_MISSING, message, scope.names)
+    return PreconditionError(Reason.SOURCES_MISSING, message, {"active_index": scope.active_index})

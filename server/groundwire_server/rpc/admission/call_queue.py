@@ -18,26 +18,43 @@ SECONDS_ALONE = 0.01
 MOST_LONG = 3
 """The most calls that compute in addition to those that have a place."""
 KNOWN_AFTER = 8
+"""After so many timed calls the median of a line says how long a call takes, and the slowest one how long at most."""
+_GUESSED_AFTER = 2
+"""After so many calls the quickest one says it. The first call alone may be slow because it loads something."""
 
 
 @dataclass(slots=True, eq=False)
 class Line:
-    """The accepted calls of one identity within one method, and the `seconds` that its last ones took after waiting."""
+    """The accepted calls of one identity within one method, and the `seconds` that its last ones took after waiting.
+
+    `cut_short` is the number of its calls that ended before they were done, which are not among `seconds`.
+    """
 
     calls: int = 0
     computing: int = 0
     waiting: "dict[QueuedCall, None]" = field(default_factory=dict["QueuedCall", None])
     seconds: deque[float] = field(default_factory=lambda: deque[float](maxlen=2 * KNOWN_AFTER))
+    cut_short: int = 0
 
     @property
     def usual(self) -> float | None:
         """The seconds that a call takes; None while unknown."""
-        return median(self.seconds) if len(self.seconds) >= KNOWN_AFTER else None
+        return median(self.seconds) if len(self.seconds) >= KNOWN_AFTER else self._guess
 
     @property
     def most(self) -> float:
-        """The seconds that the slowest of the last calls took; 0 while unknown."""
-        return max(self.seconds) if len(self.seconds) >= KNOWN_AFTER else 0.0
+        """The seconds that a call takes at most; 0 while unknown."""
+        return max(self.seconds) if len(self.seconds) >= KNOWN_AFTER else self._guess or 0.0
+
+    @property
+    def _guess(self) -> float | None:
+        """The seconds of the quickest call, while few are timed.
+
+        Without a guess, a flood of calls that take more than an eighth of their deadline would never end: each call
+        begins when it has waited almost until its deadline, and is cut short, so that the times stay unknown.
+        """
+        is_guessed = self.seconds and len(self.seconds) + self.cut_short >= _GUESSED_AFTER
+        return min(self.seconds) if is_guessed else None
 
     def wait_seconds(self, now: float, places: int) -> float | None:
         """The seconds that a new call would wait, at least as long as the first in the line has; None if unknown."""
@@ -173,7 +190,7 @@ class CallQueue:
         self._calls[call.method] += 1
 
     def _end(self, call: QueuedCall, *, is_cut_short: bool) -> None:
-        """The time of a call that was cut short counts only if it was longer than usual."""
+        """The time of a call that was cut short is known only if it was longer than usual."""
         line, call.has_ended = call.line, True
         line.calls -= 1
         self._calls[call.method] -= 1
@@ -182,8 +199,11 @@ class CallQueue:
         if not line.waiting:
             self._in_turn.pop(line, None)
         seconds = call.computed + self._clock() - call.turn_began
-        if call.has_begun and call.refusal is None and (not is_cut_short or seconds > (line.usual or seconds)):
-            line.seconds.append(seconds)
+        if call.has_begun and call.refusal is None:
+            if not is_cut_short or seconds > (line.usual or seconds):
+                line.seconds.append(seconds)
+            else:
+                line.cut_short += 1
         self._forget(call)
 
     def _next(self) -> QueuedCall | None:

@@ -1,13 +1,13 @@
 """The queue of calls against a fake clock: whom it refuses, whom it lets wait, and who computes next."""
 
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from typing import cast
 
 import pytest
 
 from groundwire_server.domain.errors import DeadlineError, LimitError
-from groundwire_server.rpc.admission.call_queue import KNOWN_AFTER, MOST_LONG, MethodLoad
+from groundwire_server.rpc.admission.call_queue import KNOWN_AFTER, MOST_LONG, MethodLoad, QueuedCall
 from support.admitted_calls import Calls, Clock
 
 
@@ -111,11 +111,60 @@ def test_a_free_place_lets_every_call_try(clock: Clock, stack: ExitStack) -> Non
 
 def test_nothing_is_refused_for_its_deadline_while_no_time_is_known(clock: Clock, stack: ExitStack) -> None:
     calls = Calls(clock, stack)
-    call, *waiting = calls.several(KNOWN_AFTER)
-    for following in waiting:
-        assert calls.serve(call, 1.0) is following
-        call = following
+    first, second = calls.several(2)
+    assert calls.serve(first, 1.0) is second
     calls.several(20, deadline=clock.now + 0.001)
+
+
+def test_while_few_times_are_known_the_quickest_counts(clock: Clock, stack: ExitStack) -> None:
+    calls = Calls(clock, stack)
+    call, *waiting = calls.several(KNOWN_AFTER - 1)
+    for following, seconds in zip(waiting, (9.0, 1.0, 5.0, 2.0, 3.0, 4.0), strict=True):
+        assert calls.serve(call, seconds) is following
+        call = following
+    assert rule_of(calls, deadline=clock.now + 1.99) == "deadline"
+    calls.come(deadline=clock.now + 2.01)
+
+
+def test_a_call_that_is_cut_short_confirms_the_time_of_the_first(clock: Clock, stack: ExitStack) -> None:
+    calls = Calls(clock, stack)
+    first, second, third, _ = calls.several(4)
+    assert calls.serve(first, 1.0) is second
+    assert calls.queue.turn_over(second) is third
+    calls.give_up(second, DeadlineError())
+    assert rule_of(calls, deadline=clock.now + 1.99) == "deadline"
+    calls.come(deadline=clock.now + 3.01)
+
+
+@pytest.mark.parametrize("service_seconds", [0.01, 0.2, 0.3, 0.5, 0.9])
+def test_a_flood_is_answered_however_long_its_calls_take(
+    clock: Clock, stack: ExitStack, service_seconds: float
+) -> None:
+    """Calls come ten times as fast as they can be answered, and each has 2 s. None is known when the flood begins."""
+    calls = Calls(clock, stack)
+    end, due, answered = clock.now + 60 * service_seconds, clock.now, 0
+    running: QueuedCall | None = None
+    work_ends = 0.0
+    while clock.now < end:
+        if running is None or due <= work_ends:
+            clock.now, due = due, due + service_seconds / 10
+            with suppress(LimitError):
+                call, runs = calls.come(deadline=clock.now + 2.0)
+                if runs:
+                    running, work_ends = call, min(clock.now + service_seconds, call.deadline)
+            continue
+        clock.now = work_ends
+        is_answered = running.turn_began + service_seconds <= running.deadline
+        answered += is_answered
+        following = calls.queue.turn_over(running)
+        calls.give_up(running, None if is_answered else DeadlineError())
+        while following is not None and following.refusal is not None:
+            refused, following = following, calls.queue.turn_over(following)
+            calls.give_up(refused)
+        running = following
+        if running is not None:
+            work_ends = min(clock.now + service_seconds, running.deadline)
+    assert answered >= 60 * 0.75
 
 
 def test_a_call_whose_turn_comes_too_late_is_not_worked_on(clock: Clock, stack: ExitStack) -> None:
