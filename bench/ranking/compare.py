@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -61,6 +62,9 @@ class _Call:
 
     async def wait_for(self, part: Callable[[], Result]) -> Result:
         return part()
+
+    async def wait_until_done(self, work: Future[Result]) -> Result:
+        return work.result()
 
     async def ask_model(self, part: Callable[[], Result]) -> Result:
         return part()
