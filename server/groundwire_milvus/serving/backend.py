@@ -119,20 +119,21 @@ class VersionPool:
             return None  # it was deleted since it was found
 
     def forget(self, pinned: Scope) -> None:
-        """Lets what is known of a version go."""
+        """Lets what is known of a version go, and the copy of its source texts."""
         with self._lock:
-            opened = self._open.pop(pinned, None)
-        if opened is not None:
-            self._sources.drop(opened.version.collections)
+            self._open.pop(pinned, None)
+        self._sources.drop(pinned)
 
     def _load(self, pinned: Scope) -> _Open | None:
         opened = self._opened(pinned)
         if opened is not None and self._still_there(opened):
             return opened
-        self.forget(pinned)
+        if opened is not None:
+            self.forget(pinned)
         now = self._clock()
         entry = self._catalogue.entry(pinned)
         if entry is None or entry.state is not State.READY:
+            self._sources.drop(pinned)
             return None
         version = OpenVersion(self._catalogue.store, entry.collections, self._catalogue.document(entry))
         with self._lock:

@@ -29,7 +29,7 @@ from groundwire_milvus.serving.node_rows import VECTOR, NodeRows
 from groundwire_milvus.serving.refusals import damage_raised, with_refusals
 from groundwire_milvus.serving.retrieval import TABLES, TOKENIZERS, Retrievers, columns_of
 from groundwire_milvus.serving.source_copies import SourceCopies
-from groundwire_milvus.serving.statistics import read_bound_rows
+from groundwire_milvus.serving.statistics import read_rows
 from groundwire_milvus.serving.version import OpenVersion
 from groundwire_milvus.serving.visibility import CallerVisibility
 from groundwire_server.backends.interface import PathSearch, Result, Walk
@@ -93,31 +93,27 @@ class MilvusSnapshot:
     def wait_for_graph(self) -> None:
         """Returns at once: the graph is read as it is asked for."""
 
-    def begin_source_runs(self) -> Future[SourceRuns] | None:
-        return self._sources.of(self.version) if self._has_source_texts else None
+    def all_source_runs(self) -> Future[SourceRuns] | None:
+        has_source_texts = all(self.version.document.file(name) is not None for name in SOURCE_FILES)
+        return self._sources.of(self.version) if has_source_texts else None
 
-    @property
     @with_refusals
-    def source_runs(self) -> SourceRuns | None:
-        if not self._has_source_texts:
-            return None
-        runs = self._sources.of(self.version).result()
-        return runs.selected(self._selected_rows())
-
-    @property
-    def _has_source_texts(self) -> bool:
-        return all(self.version.document.file(name) is not None for name in SOURCE_FILES)
-
-    def _selected_rows(self) -> NDArray[np.bool_]:
-        """Whether each node [n] is one of the snapshot. Asks Milvus where classes alone do not decide."""
+    def selected_source_runs(self, all_runs: SourceRuns, checkpoint: Checkpoint) -> SourceRuns:
+        """Asks Milvus which nodes pass the filter, where the classes and the caller's bounds alone do not decide."""
         with damage_raised(self.scope):
             classes = self.version.classes
-        if not self._remaining_condition:
-            return (self._visibility.classes & self._of_tenants).take(classes)
-        expression = both(self._visibility.expression, self._narrowing)
-        is_selected = np.zeros(len(classes), dtype=np.bool_)
-        is_selected[read_bound_rows(self.version, expression).rows] = True
-        return is_selected
+        is_selected = (self._visibility.classes & self._of_tenants).take(classes)
+        selected_rows: NDArray[np.int64] | None = None
+        if filter_expression(self._filter):
+            expression = both(self._visibility.expression, self._narrowing)
+            selected_rows = read_rows(self.version, expression, checkpoint)
+        elif self._visibility.rows is not None:
+            selected_rows = self._visibility.rows.rows
+        if selected_rows is not None:
+            is_known = np.zeros(len(classes), dtype=np.bool_)
+            is_known[selected_rows] = True
+            is_selected &= is_known
+        return all_runs.selected(is_selected)
 
     @with_refusals
     def retrieve(self, search: Retrieval, checkpoint: Checkpoint) -> Candidates:
@@ -280,13 +276,10 @@ class MilvusSnapshot:
         return np.asarray([policies[node_class.policy] for node_class in document.classes], dtype=np.bool_)
 
     @cached_property
-    def _remaining_condition(self) -> str:
-        """The expression for the nodes of the right classes; "" if the classes alone decide."""
-        return both(self._visibility.bounds, filter_expression(self._filter))
-
-    @cached_property
     def _graph(self) -> GraphReading:
-        visibility, version, asks = self._visibility, self.version, self._remaining_condition
+        visibility, version = self._visibility, self.version
+        # The remaining condition when the classes are right.
+        asks = both(visibility.bounds, filter_expression(self._filter))
         selected = Judge(visibility.classes & self._of_tenants, partial(self._nodes.passing, asks) if asks else None)
         bound = partial(self._nodes.passing, "") if visibility.bounds else None
         return GraphReading(

@@ -10,14 +10,15 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Condition, Thread
 
+from groundwire_index.index_errors import IndexDamagedError
 from groundwire_index.nodes.source_texts import SOURCE_FILES, SourceRuns, open_source_texts
+from groundwire_index.scope import Scope
 from groundwire_index.store.manifest import FileEntry
-from groundwire_milvus.schema import VersionCollections
 from groundwire_milvus.serving.refusals import damage_raised, refusals_raised
 from groundwire_milvus.serving.version import OpenVersion
 from groundwire_milvus.storage_errors import StorageUnavailableError
 from groundwire_milvus.whole_files import copy_file
-from groundwire_server.domain.errors import PreconditionError, Reason
+from groundwire_server.domain.errors import BackendUnavailableError, PreconditionError, Reason
 
 _LOG = logging.getLogger(__name__)
 _MADE_AT_A_TIME = 2
@@ -25,8 +26,9 @@ _MADE_AT_A_TIME = 2
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Copy:
-    """The copy of a version, which may be under way, and its size in bytes."""
+    """The copy of a version, which may be under way: the collection that it is made from, and its size in bytes."""
 
+    facts: str
     size: int
     runs: Future[SourceRuns] = field(default_factory=Future)
 
@@ -42,11 +44,11 @@ class SourceCopies:
     def __init__(self, most_bytes: int) -> None:
         """`most_bytes` is the size of all copies together, besides dropped ones that calls still read."""
         self._most_bytes = most_bytes
-        # By the name of the collection of facts, which each build of each version has for itself.
-        self._copies: OrderedDict[str, _Copy] = OrderedDict()
+        self._copies: OrderedDict[Scope, _Copy] = OrderedDict()
+        self._waiting: list[_Copy] = []
         self._being_made: list[_Copy] = []
-        self._known_too_large: set[str] = set()
         self._changed = Condition()
+        self._logged_as_too_large: set[Scope] = set()
 
     def of(self, version: OpenVersion) -> Future[SourceRuns]:
         """All runs of a version, when they are copied; a copy begins unless it is there or under way.
@@ -56,53 +58,68 @@ class SourceCopies:
         Raises:
             PreconditionError: The copy would be larger than all copies together may be. From the future: the version is
                 damaged, or was deleted.
-            BackendUnavailableError: From the future: Milvus does not answer, or the server's disk cannot be written.
+            BackendUnavailableError: The copy cannot begin. From the future: Milvus does not answer, or the server's
+                disk cannot be written.
         """
         entries = [entry for entry in version.document.files if entry.name in SOURCE_FILES]
         size = sum(entry.bytes for entry in entries)
         if size > self._most_bytes:
-            raise self._too_large(version, size)
-        key = version.collections.facts
+            raise self._too_large(version.scope, size)
         with self._changed:
-            copy = self._copies.get(key)
-            if copy is not None:
-                self._copies.move_to_end(key)
+            copy = self._copies.get(version.scope)
+            # Where a Milvus was set up anew, a version of the same name has another collection, and other rows.
+            if copy is not None and copy.facts == version.collections.facts:
+                self._copies.move_to_end(version.scope)
                 return copy.runs
-            copy = self._copies[key] = _Copy(size)
-        # A daemon, since a server that ends must not wait for a copy.
-        Thread(target=self._make, args=(version, entries, copy), name="groundwire-copy", daemon=True).start()
+            copy = self._copies[version.scope] = _Copy(version.collections.facts, size)
+        try:
+            # A daemon, since a server that ends must not wait for a copy.
+            Thread(target=self._make, args=(version, entries, copy), name="groundwire-copy", daemon=True).start()
+        except RuntimeError as error:  # the process may have no more threads
+            outage = BackendUnavailableError(f"no thread for a copy of source texts: {error}")
+            self._fail(version.scope, copy, outage)
+            raise outage from error
         return copy.runs
 
-    def drop(self, collections: VersionCollections) -> None:
-        """Lets the copy of a version go, if there is one."""
+    def drop(self, scope: Scope) -> None:
+        """Lets the copy of the version that `scope` pins go, if there is one."""
         with self._changed:
-            self._copies.pop(collections.facts, None)
+            self._copies.pop(scope, None)
+            self._logged_as_too_large.discard(scope)
 
     def _make(self, version: OpenVersion, entries: list[FileEntry], copy: _Copy) -> None:
-        with self._room_for(copy):
-            try:
-                with refusals_raised(version.scope):
-                    runs = _copied(version, entries)
-            except BaseException as error:  # noqa: BLE001 - raised where a call awaits the copy
-                with self._changed:
-                    if self._copies.get(version.collections.facts) is copy:
-                        del self._copies[version.collections.facts]
-                copy.runs.set_exception(error)
-            else:
-                copy.runs.set_result(runs)
+        try:
+            with self._room_for(copy), refusals_raised(version.scope):
+                copy.runs.set_result(_copied(version, entries))
+        except BaseException as error:  # noqa: BLE001 - raised where a call awaits the copy
+            if isinstance(error, BackendUnavailableError):
+                # Perhaps no call waits for it any more.
+                _LOG.warning("source texts of %s were not copied: %s", version.scope.names, error.cause)
+            self._fail(version.scope, copy, error)
+
+    def _fail(self, scope: Scope, copy: _Copy, error: BaseException) -> None:
+        with self._changed:
+            if self._copies.get(scope) is copy:
+                del self._copies[scope]
+        copy.runs.set_exception(error)
 
     @contextmanager
     def _room_for(self, copy: _Copy) -> Iterator[None]:
-        """Waits for copies that are made until this one has room beside them, and drops complete ones for it."""
+        """Waits for its turn and for room beside copies that are made, and drops complete ones for it."""
         with self._changed:
+            self._waiting.append(copy)
             self._changed.wait_for(lambda: self._may_begin(copy))
+            self._waiting.remove(copy)
             self._being_made.append(copy)
-            complete = [key for key, each in self._copies.items() if each.runs.done()]
+            complete = [
+                scope for scope, each in self._copies.items() if each.runs.done() and each not in self._being_made
+            ]
             size = _size_of(self._being_made) + _size_of(map(self._copies.__getitem__, complete))
-            for key in complete:
+            for scope in complete:
                 if size <= self._most_bytes:
                     break
-                size -= self._copies.pop(key).size
+                size -= self._copies.pop(scope).size
+            self._changed.notify_all()
         try:
             yield
         finally:
@@ -110,25 +127,23 @@ class SourceCopies:
                 self._being_made.remove(copy)
                 self._changed.notify_all()
 
-    def _too_large(self, version: OpenVersion, size: int) -> PreconditionError:
+    def _may_begin(self, copy: _Copy) -> bool:
+        has_room = _size_of(self._being_made) + copy.size <= self._most_bytes
+        return self._waiting[0] is copy and has_room and len(self._being_made) < _MADE_AT_A_TIME
+
+    def _too_large(self, scope: Scope, size: int) -> PreconditionError:
         """The refusal of a version. The log has its size once; the message has it not, since it counts hidden texts."""
-        scope, key = version.scope, version.collections.facts
         with self._changed:
-            is_new = key not in self._known_too_large
-            self._known_too_large.add(key)
+            is_new = scope not in self._logged_as_too_large
+            self._logged_as_too_large.add(scope)
         if is_new:
-            names = scope.active_index, scope.repository, scope.branch
-            rule = "source texts of index %s of %s %s have %d bytes; milvus_source_bytes is %d"
-            _LOG.warning(rule, *names, size, self._most_bytes)
+            rule = "source texts of %s have %d bytes; milvus_source_bytes is %d"
+            _LOG.warning(rule, scope.names, size, self._most_bytes)
         message = (
             f"the source texts of index {scope.active_index!r} are larger than milvus_source_bytes, which limits what "
             "this server copies; let its operator raise it, or search by words (BM25)"
         )
         return PreconditionError(Reason.SOURCES_MISSING, message, {"active_index": scope.active_index})
-
-    def _may_begin(self, copy: _Copy) -> bool:
-        has_room = _size_of(self._being_made) + copy.size <= self._most_bytes
-        return has_room and len(self._being_made) < _MADE_AT_A_TIME
 
 
 def _size_of(copies: Iterable[_Copy]) -> int:
@@ -138,9 +153,11 @@ def _size_of(copies: Iterable[_Copy]) -> int:
 def _copied(version: OpenVersion, entries: list[FileEntry]) -> SourceRuns:
     """Copies the source texts of a version, and maps them. The mapping keeps them when their folder is removed."""
     try:
-        with damage_raised(version.scope), TemporaryDirectory(prefix="groundwire-") as folder:
-            for entry in entries:
-                copy_file(version.store, version.collections.facts, entry, Path(folder))
+        with TemporaryDirectory(prefix="groundwire-", ignore_cleanup_errors=True) as folder:
+            with damage_raised(version.scope):
+                for entry in entries:
+                    copy_file(version.store, version.collections.facts, entry, Path(folder))
             return open_source_texts(Path(folder))
-    except OSError as error:
+    except (IndexDamagedError, OSError) as error:
+        # The files have been compared with their checksums, so what cannot be mapped lacks room for it.
         raise StorageUnavailableError(f"source texts cannot be copied to the temporary folder: {error}") from error

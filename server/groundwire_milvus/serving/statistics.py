@@ -17,6 +17,7 @@ from groundwire_milvus.serving.version import OpenVersion
 from groundwire_milvus.store import MOST_ROWS, among
 from groundwire_server.domain.graph.expansion import Direction
 from groundwire_server.domain.indexes import MAX_NAMES, is_folder, top_of
+from groundwire_server.execution.call import Checkpoint
 
 _TERMS_AT_A_TIME = 32
 _NEAR_ROWS_AT_A_TIME = 1_024
@@ -88,11 +89,23 @@ class BoundRows(NamedTuple):
 
 def read_bound_rows(version: OpenVersion, expression: str) -> BoundRows:
     """The rows that meet an expression. Raises StorageUnavailableError and CollectionMissingError."""
-    pages = list(_pages(version, expression, 0, version.manifest.node_count))
+    pages = list(_pages(version, expression, _FIELDS))
     columns = (np.concatenate([np.empty(0, np.int64), *(page.integers(field) for page in pages)]) for field in _FIELDS)
     bound_rows = BoundRows(*columns)
     order = np.argsort(bound_rows.rows)
     return BoundRows(*(column[order] for column in bound_rows))
+
+
+def read_rows(version: OpenVersion, expression: str, checkpoint: Checkpoint) -> NDArray[np.int64]:
+    """The numbers of the rows that meet an expression, in no order.
+
+    Raises StorageUnavailableError, CollectionMissingError, and what `checkpoint` raises, which is called for each page.
+    """
+    numbers: list[NDArray[np.int64]] = [np.empty(0, np.int64)]
+    for page in _pages(version, expression, ("row",)):
+        checkpoint()
+        numbers.append(page.integers("row"))
+    return np.concatenate(numbers)
 
 
 def distinct_values(version: OpenVersion, expression: str, field: str) -> list[str]:
@@ -135,15 +148,22 @@ def distinct_tops(version: OpenVersion, expression: str) -> list[str]:
     return sorted(tops - {""})
 
 
-def _pages(version: OpenVersion, expression: str, first: int, end: int) -> Iterator[Rows]:
-    """The rows from `first` up to `end` that meet an expression, in pieces that one answer can hold."""
+def _pages(version: OpenVersion, expression: str, fields: Sequence[str]) -> Iterator[Rows]:
+    """Some fields of the rows that meet an expression, in pieces that one answer can hold."""
+    yield from _pages_between(version, expression, fields, 0, version.manifest.node_count)
+
+
+def _pages_between(
+    version: OpenVersion, expression: str, fields: Sequence[str], first: int, end: int
+) -> Iterator[Rows]:
+    """As `_pages`, of the rows from `first` up to `end`."""
     store, nodes, within = version.store, version.collections.nodes, both(expression, rows_from(first, end))
     if end - first <= MOST_ROWS or store.count(nodes, within) <= MOST_ROWS:
-        yield store.query(nodes, within, _FIELDS)
+        yield store.query(nodes, within, fields)
         return
     middle = (first + end) // 2
-    yield from _pages(version, expression, first, middle)
-    yield from _pages(version, expression, middle, end)
+    yield from _pages_between(version, expression, fields, first, middle)
+    yield from _pages_between(version, expression, fields, middle, end)
 
 
 class RowStatistics:

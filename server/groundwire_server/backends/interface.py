@@ -180,20 +180,16 @@ class IndexSnapshot(Snapshot, Protocol):
         """The repository and branch, with the version."""
         ...
 
-    def begin_source_runs(self) -> "Future[SourceRuns] | None":
-        """What must be done before `source_runs` can be asked without waiting for it; None if nothing must be done.
+    def all_source_runs(self) -> Future[SourceRuns] | None:
+        """The lines of all files of the version, perhaps only after some time; None if the version has none.
 
-        The result has more than the caller may see, and is for the snapshot alone. Raises as `source_runs`, and so does
-        the future.
+        They have lines that the caller may not see, so they are for `selected_source_runs` alone. Raises
+        PreconditionError; from the future also BackendUnavailableError.
         """
         ...
 
-    @property
-    def source_runs(self) -> SourceRuns | None:
-        """The lines of the files that the nodes come from, those of the nodes alone; None without any.
-
-        Raises PreconditionError.
-        """
+    def selected_source_runs(self, all_runs: SourceRuns, checkpoint: Checkpoint) -> SourceRuns:
+        """Of the lines of all files those of the nodes. Raises PreconditionError, and what `checkpoint` raises."""
         ...
 
     @property

@@ -1,6 +1,7 @@
 """SearchText: the lines that a literal or a regular expression matches."""
 
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 
 from groundwire_index.nodes.source_texts import SourceRuns
@@ -32,16 +33,17 @@ async def search_text(request: TextSearchRequest, indexes: Indexes, call: Call) 
     """
     check_text_search(request)
     snapshot = await indexes.open(request, call)
+    pattern = await call.compute(partial(_compiled, request))
+    search = _TextSearch(request, pattern, call)
     for part in snapshot.parts:
-        preparation = part.begin_source_runs()
-        if preparation is not None:
-            await call.wait_until_done(preparation)
-
-    def searched() -> TextSearchResult:
-        with stage("lines"):
-            return _searched(request, _compiled(request), snapshot, call)
-
-    return await call.compute(searched)
+        all_runs = part.all_source_runs()
+        if all_runs is None:
+            message = f"index {part.index!r} has no texts of files; build it anew, or search by words (BM25)"
+            raise PreconditionError(Reason.SOURCES_MISSING, message, {"active_index": part.index})
+        await call.compute(partial(search.add_lines_of, part, await call.wait_until_done(all_runs)))
+        if search.stopped:
+            break
+    return search.result(snapshot)
 
 
 def _compiled(request: TextSearchRequest) -> LinearPattern:
@@ -106,35 +108,41 @@ class _PartLines:
         ]
 
 
-def _searched(request: TextSearchRequest, pattern: LinearPattern, snapshot: Snapshot, call: Call) -> TextSearchResult:
-    matches: list[LineMatch] = []
-    files: list[FileMatches] = []
-    line_count, stopped = 0, False
-    for part in snapshot.parts:
-        part_lines = _lines_of(part, request, pattern, MOST_LINES - line_count, call)
-        call.checkpoint()
-        line_count += len(part_lines.lines)
-        shown_lines = part_lines.lines[: request.max_matches - len(matches)]
-        matches += part_lines.shown(shown_lines, request.context_lines)
-        files += part_lines.files()
-        stopped = part_lines.stopped
-        if stopped:
-            break
-    return TextSearchResult(tuple(matches), tuple(files), stopped, snapshot.index, scopes_of(snapshot))
+class _TextSearch:
+    """One search in one version after the other. `stopped` if there may be more lines than were found."""
 
+    def __init__(self, request: TextSearchRequest, pattern: LinearPattern, call: Call) -> None:
+        self._request = request
+        self._pattern = pattern
+        self._call = call
+        self._matches: list[LineMatch] = []
+        self._files: list[FileMatches] = []
+        self._line_count = 0
+        self.stopped = False
 
-def _lines_of(
-    part: IndexSnapshot, request: TextSearchRequest, pattern: LinearPattern, most_lines: int, call: Call
-) -> _PartLines:
-    """The first matching lines of a version."""
-    runs = part.source_runs
-    if runs is None:
-        message = f"index {part.index!r} has no texts of files; build it anew, or search by words (BM25)"
-        raise PreconditionError(Reason.SOURCES_MISSING, message, {"active_index": part.index})
-    scan = LineScan(runs, pattern, multiline=request.multiline)
-    lines = list(islice(scan.lines(call.checkpoint), most_lines + 1))
-    stopped = len(lines) > most_lines
-    return _PartLines(part, scan, runs, _each_once(lines[:most_lines], runs), stopped)
+    def add_lines_of(self, part: IndexSnapshot, all_runs: SourceRuns) -> None:
+        """Searches one version."""
+        with stage("lines"):
+            part_lines = self._lines_of(part, part.selected_source_runs(all_runs, self._call.checkpoint))
+            self._call.checkpoint()
+            self._line_count += len(part_lines.lines)
+            shown_lines = part_lines.lines[: self._request.max_matches - len(self._matches)]
+            self._matches += part_lines.shown(shown_lines, self._request.context_lines)
+            self._files += part_lines.files()
+            self.stopped = part_lines.stopped
+
+    def result(self, snapshot: Snapshot) -> TextSearchResult:
+        """The lines that were found in the versions."""
+        matches, files = tuple(self._matches), tuple(self._files)
+        return TextSearchResult(matches, files, self.stopped, snapshot.index, scopes_of(snapshot))
+
+    def _lines_of(self, part: IndexSnapshot, runs: SourceRuns) -> _PartLines:
+        """The first matching lines of a version."""
+        most_lines = MOST_LINES - self._line_count
+        scan = LineScan(runs, self._pattern, multiline=self._request.multiline)
+        lines = list(islice(scan.lines(self._call.checkpoint), most_lines + 1))
+        stopped = len(lines) > most_lines
+        return _PartLines(part, scan, runs, _each_once(lines[:most_lines], runs), stopped)
 
 
 def _each_once(lines: list[MatchingLine], runs: SourceRuns) -> list[MatchingLine]:

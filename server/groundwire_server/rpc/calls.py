@@ -194,7 +194,7 @@ class RunningCall(QueuedCall):
 
     async def wait_until_done(self, work: Future[Result]) -> Result:
         self.checkpoint()
-        return await asyncio.shield(asyncio.wrap_future(work))
+        return work.result() if work.done() else await asyncio.shield(asyncio.wrap_future(work))
 
     async def ask_model(self, part: Callable[[], Result]) -> Result:
         return await self._wait(self._calls.models, part)

@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -77,12 +78,14 @@ class EmbeddedSnapshot:
             else int(np.count_nonzero(self.selection.mask))
         )
 
-    def begin_source_runs(self) -> None:
-        """The texts are mapped when a version is opened."""
+    def all_source_runs(self) -> Future[SourceRuns]:
+        """They are mapped when a version is opened."""
+        mapped: Future[SourceRuns] = Future()
+        mapped.set_result(self.view.index.source_runs)
+        return mapped
 
-    @property
-    def source_runs(self) -> SourceRuns:
-        return self.view.index.source_runs.selected(self.selection.mask)
+    def selected_source_runs(self, all_runs: SourceRuns, checkpoint: Checkpoint) -> SourceRuns:
+        return all_runs.selected(self.selection.mask)
 
     @property
     def has_graph(self) -> bool:

@@ -33,6 +33,7 @@ from support.milvus_server import MilvusServer
 from support.properties import costly
 
 SCOPE = Scope("shop", "main", "v1")
+PATIENCE_SECONDS = 300
 
 
 @dataclass(frozen=True)
@@ -168,6 +169,12 @@ def test_candidates_are_the_same(
     event("some" if len(candidates) else "none")
 
 
+def selected_runs(snapshot: IndexSnapshot) -> SourceRuns:
+    runs = snapshot.all_source_runs()
+    assert runs is not None
+    return snapshot.selected_source_runs(runs.result(PATIENCE_SECONDS), never_stop)
+
+
 @costly()
 @given(access=accesses, lifecycle=lifecycles, filter_=narrowing)
 def test_the_lines_of_files_are_the_same(
@@ -177,9 +184,7 @@ def test_the_lines_of_files_are_the_same(
     if snapshots is None:
         event("sees nothing")
         return
-    expected, actual = (snapshot.source_runs for snapshot in snapshots)
-    assert expected is not None
-    assert actual is not None
+    expected, actual = map(selected_runs, snapshots)
     for column in fields(SourceRuns):
         if column.name not in ("content", "signatures"):
             assert_same(getattr(expected, column.name), getattr(actual, column.name))

@@ -1,16 +1,19 @@
 """Copies of source texts: each is made once, is bounded, leaves no file, and is complete or an error."""
 
+import gc
 import io
 import tempfile
 import threading
+import weakref
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from random import Random
 
 import pytest
 
+from groundwire_index.index_errors import IndexDamagedError
 from groundwire_index.nodes.node import Node
 from groundwire_index.nodes.source_texts import SOURCE_FILES, SourceRuns
 from groundwire_index.scope import Scope
@@ -22,13 +25,14 @@ from groundwire_milvus.document import VersionDocument
 from groundwire_milvus.facts import FILE_PIECE, fact_key
 from groundwire_milvus.publishing.claim import claimed
 from groundwire_milvus.publishing.publish import publish as publish_in_milvus
+from groundwire_milvus.serving import backend as backend_module
 from groundwire_milvus.serving import source_copies
 from groundwire_milvus.serving.backend import MilvusBackend
 from groundwire_milvus.storage_errors import StorageUnavailableError
 from groundwire_milvus.store import MilvusStore
 from groundwire_milvus.whole_files import CLASSES_FILE, PIECE_BYTES, copy_file, file_facts
 from groundwire_server.domain.access.access import AccessContext
-from groundwire_server.domain.errors import BackendUnavailableError, PreconditionError, Reason
+from groundwire_server.domain.errors import BackendUnavailableError, InvalidRequestError, PreconditionError, Reason
 from groundwire_server.domain.text_search.text_search import TextSearchRequest
 from support.builds import Stages
 from support.calls import never_stop
@@ -37,7 +41,7 @@ from support.milvus_builds import QUICK_BEATS, copy_to_milvus, new_catalogue
 from support.milvus_server import MilvusServer
 
 PATIENCE_SECONDS = 300
-SCOPES = [Scope("shop", "main", version) for version in ("v1", "v2")]
+SCOPES = [Scope("shop", branch, "v1") for branch in ("main", "next")]
 CALLER = AccessContext()
 CALLS = 12
 TEXTS, TEXT_BYTES = 12, 100_000
@@ -119,10 +123,15 @@ def backend_of(catalogue: Catalogue, most_source_bytes: int) -> MilvusBackend:
     return MilvusBackend(catalogue.store.address, most_source_bytes=most_source_bytes)
 
 
-def runs_of(backend: MilvusBackend, scope: Scope) -> SourceRuns:
-    runs = backend.open(scope, CALLER).source_runs
+def begun(backend: MilvusBackend, scope: Scope) -> Future[SourceRuns]:
+    """The copy of a version, which may be under way."""
+    runs = backend.open(scope, CALLER).all_source_runs()
     assert runs is not None
     return runs
+
+
+def runs_of(backend: MilvusBackend, scope: Scope) -> SourceRuns:
+    return begun(backend, scope).result(PATIENCE_SECONDS)
 
 
 def refusal_of(backend: MilvusBackend, scope: Scope) -> PreconditionError:
@@ -137,7 +146,7 @@ def test_calls_that_come_while_a_version_is_copied_wait_for_that_copy(
 ) -> None:
     backend = backend_of(catalogue, size)
     copying.may_go_on.clear()
-    futures = [backend.open(SCOPES[0], CALLER).begin_source_runs() for _ in range(CALLS)]
+    futures = [begun(backend, SCOPES[0]) for _ in range(CALLS)]
     assert copying.begun.wait(PATIENCE_SECONDS)
     with ThreadPoolExecutor(CALLS) as threads:
         runs = [threads.submit(runs_of, backend, SCOPES[0]) for _ in range(CALLS)]
@@ -153,8 +162,7 @@ def test_a_copy_has_no_name_in_the_temporary_folder_once_it_is_complete(
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     copying.may_go_on.clear()
-    future = backend_of(catalogue, size).open(SCOPES[0], CALLER).begin_source_runs()
-    assert future is not None
+    future = begun(backend_of(catalogue, size), SCOPES[0])
     assert copying.begun.wait(PATIENCE_SECONDS)
     (folder,) = tmp_path.iterdir()
     assert folder.stat().st_mode & 0o077 == 0
@@ -185,12 +193,12 @@ def test_calls_for_several_versions_in_turn_begin_no_copy_twice(
 ) -> None:
     backend = backend_of(catalogue, size)
     copying.may_go_on.clear()
-    futures = [backend.open(scope, CALLER).begin_source_runs() for scope in SCOPES * CALLS]
+    futures = [begun(backend, scope) for scope in SCOPES * CALLS]
     assert copying.begun.wait(PATIENCE_SECONDS)
     assert len({id(future) for future in futures}) == len(SCOPES)
     assert len(copying.names) == 1, "the second version has no room beside the first"
     copying.may_go_on.set()
-    assert {len(future.result(PATIENCE_SECONDS).rows) for future in futures if future is not None} == {TEXTS}
+    assert {len(future.result(PATIENCE_SECONDS).rows) for future in futures} == {TEXTS}
     assert sorted(copying.names) == sorted(SOURCE_FILES * len(SCOPES))
 
 
@@ -254,20 +262,89 @@ def test_a_version_that_was_published_without_its_files_says_so_and_answers_the_
         own_catalogue.make_ready(build, older)
     backend = backend_of(own_catalogue, size)
     snapshot = backend.open(scope, CALLER)
-    assert snapshot.begin_source_runs() is None
+    assert snapshot.all_source_runs() is None
     refusal = refusal_of(backend, scope)
     assert (refusal.reason, "build it anew" in refusal.message) == (Reason.SOURCES_MISSING, True)
     assert not snapshot.ends.ends
     assert snapshot.node_count == TEXTS
 
 
-def test_the_copy_of_a_deleted_version_is_dropped(own_catalogue: Catalogue, data: Path, size: int) -> None:
+def test_the_copy_of_a_deleted_version_is_dropped(
+    own_catalogue: Catalogue, data: Path, size: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also if the version is no longer among the open ones."""
     for scope in SCOPES:
-        copy_to_milvus(loaded(data, scope), own_catalogue)
+        copy_to_milvus(loaded(data, scope), own_catalogue, activate=False)
+    monkeypatch.setattr(backend_module, "MAX_OPEN_INDEXES", 1)
     backend = backend_of(own_catalogue, 2 * size)
     snapshot = backend.open(SCOPES[0], CALLER)
-    assert snapshot.source_runs is not None
+    copy = weakref.ref(runs_of(backend, SCOPES[0]).content)
+    backend.open(SCOPES[1], CALLER)
+    assert copy() is not None
     backend.delete(SCOPES[0])
+    gc.collect()
+    assert copy() is None
+    again = snapshot.all_source_runs()
+    assert again is not None
     with pytest.raises(PreconditionError) as caught:
-        _ = snapshot.source_runs
+        again.result(PATIENCE_SECONDS)
     assert caught.value.reason is Reason.INDEX_GONE
+
+
+def test_no_copy_is_used_for_a_version_of_a_milvus_that_was_set_up_anew(
+    own_catalogue: Catalogue, data: Path, size: int, copying: Copying
+) -> None:
+    """The version has the same name there, and other rows perhaps."""
+    scope, now, store = SCOPES[0], [0.0], own_catalogue.store
+    copy_to_milvus(loaded(data, scope), own_catalogue, activate=False)
+    backend = MilvusBackend(store.address, lambda: now[0], size)
+    older = runs_of(backend, scope)
+    for collection in store.collections():
+        store.drop(collection)
+    copy_to_milvus(loaded(data, scope), Catalogue(store), activate=False)
+    now[0] += 1
+    assert runs_of(backend, scope) is not older
+    assert len(copying.names) == 2 * len(SOURCE_FILES)
+
+
+def test_a_search_over_more_than_fits_copies_one_version_after_the_other(
+    catalogue: Catalogue, size: int, copying: Copying
+) -> None:
+    backend = backend_of(catalogue, size)
+    request = TextSearchRequest(scope=Scope("", ""), scopes=tuple(SCOPES), access=CALLER, pattern="0", max_matches=1)
+    result = engine_over(backend).search_text(request, never_stop)
+    assert len(result.files) == len(SCOPES) * TEXTS
+    assert sorted(copying.names) == sorted(SOURCE_FILES * len(SCOPES))
+
+
+def test_a_malformed_pattern_begins_no_copy(catalogue: Catalogue, size: int, copying: Copying) -> None:
+    request = TextSearchRequest(scope=SCOPES[0], access=CALLER, pattern="(", regex=True, max_matches=1)
+    with pytest.raises(InvalidRequestError):
+        engine_over(backend_of(catalogue, size)).search_text(request, never_stop)
+    assert copying.names == []
+
+
+def test_without_a_thread_for_it_the_next_call_begins_the_copy(
+    catalogue: Catalogue, size: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_thread(*_: object, **__: object) -> threading.Thread:
+        raise RuntimeError("can't start new thread")
+
+    backend = backend_of(catalogue, size)
+    with monkeypatch.context() as patched:
+        patched.setattr(source_copies, "Thread", no_thread)
+        with pytest.raises(BackendUnavailableError):
+            begun(backend, SCOPES[0])
+    assert len(runs_of(backend, SCOPES[0]).rows) == TEXTS
+
+
+def test_texts_that_cannot_be_mapped_are_no_damage(
+    catalogue: Catalogue, size: int, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def no_memory(_: Path) -> SourceRuns:
+        raise IndexDamagedError("sources.utf8: Cannot allocate memory")
+
+    monkeypatch.setattr(source_copies, "open_source_texts", no_memory)
+    with pytest.raises(BackendUnavailableError):
+        runs_of(backend_of(catalogue, size), SCOPES[0])
+    assert "Cannot allocate memory" in caplog.text, "perhaps no call waits for the copy any more"
