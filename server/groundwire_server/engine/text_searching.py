@@ -26,10 +26,10 @@ from groundwire_server.execution.observation import stage
 
 
 async def search_text(request: TextSearchRequest, indexes: Indexes, call: Call) -> TextSearchResult:
-    """Searches lines.
+    """Searches lines, in one version after the other, each as soon as its texts are there.
 
-    Raises InvalidRequestError, PermissionDeniedError, NotFoundError, PreconditionError, or what the call's checkpoint
-    raises.
+    Raises InvalidRequestError, PermissionDeniedError, NotFoundError, PreconditionError, BackendUnavailableError, or
+    what the call's checkpoint raises.
     """
     check_text_search(request)
     snapshot = await indexes.open(request, call)
