@@ -50,7 +50,8 @@ def test_scale(out: Path) -> None:
     assert all(both["memory"][server]["private"] > 0 for server in ("embedded", "on Milvus"))
     assert both["build_seconds"] > 0
     held = both["in_milvus"]
-    assert held["published"].keys() == {"Publishing nodes", "Publishing edges", "Publishing facts", "Verifying"}
+    published = {f"Publishing {part}" for part in ("nodes", "edges", "facts", "source texts")}
+    assert held["published"].keys() == {*published, "Verifying"}
     assert held["file_bytes"] > 0
     assert 0 < held["idle"]["private"] < held["used"]["private"]
     assert alone["in_milvus"] is None
