@@ -18,9 +18,9 @@ SECONDS_ALONE = 0.01
 MOST_LONG = 3
 """The most calls that compute in addition to those that have a place."""
 KNOWN_AFTER = 8
-"""After so many timed calls the median of a line says how long a call takes, and the slowest one how long at most."""
+"""With this number of timed calls, a line's median is how long a call takes, and its slowest how long at most."""
 _GUESSED_AFTER = 2
-"""After so many calls the quickest one says it. The first call alone may be slow because it loads something."""
+"""With this number of calls, the quickest is how long a call takes. The first alone may be slow: it loads something."""
 
 
 @dataclass(slots=True, eq=False)

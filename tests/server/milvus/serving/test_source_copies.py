@@ -32,7 +32,14 @@ from groundwire_milvus.storage_errors import StorageUnavailableError
 from groundwire_milvus.store import MilvusStore
 from groundwire_milvus.whole_files import CLASSES_FILE, PIECE_BYTES, copy_file, file_facts
 from groundwire_server.domain.access.access import AccessContext
-from groundwire_server.domain.errors import BackendUnavailableError, InvalidRequestError, PreconditionError, Reason
+from groundwire_server.domain.errors import (
+    BackendUnavailableError,
+    DeadlineError,
+    InvalidRequestError,
+    PreconditionError,
+    Reason,
+)
+from groundwire_server.domain.search.search import Filter
 from groundwire_server.domain.text_search.text_search import TextSearchRequest
 from support.builds import Stages
 from support.calls import never_stop
@@ -200,6 +207,34 @@ def test_calls_for_several_versions_in_turn_begin_no_copy_twice(
     copying.may_go_on.set()
     assert {len(future.result(PATIENCE_SECONDS).rows) for future in futures} == {TEXTS}
     assert sorted(copying.names) == sorted(SOURCE_FILES * len(SCOPES))
+
+
+def test_a_copy_that_is_just_complete_counts_once(catalogue: Catalogue, size: int) -> None:
+    """The other copy is made while the calls that wait for the first one are told."""
+    backend = backend_of(catalogue, 2 * size)
+    first, others = begun(backend, SCOPES[0]), list[SourceRuns]()
+    told = threading.Event()
+
+    def begin_other(_: Future[SourceRuns]) -> None:
+        others.append(runs_of(backend, SCOPES[1]))
+        told.set()
+
+    first.add_done_callback(begin_other)
+    assert told.wait(PATIENCE_SECONDS)
+    assert len(others) == 1
+    assert begun(backend, SCOPES[0]) is first
+
+
+def test_a_call_that_must_stop_asks_for_no_more_rows(catalogue: Catalogue, size: int) -> None:
+    def must_stop() -> None:
+        raise DeadlineError
+
+    backend = backend_of(catalogue, size)
+    snapshot = backend.open(SCOPES[0], CALLER, filter_=Filter(path_prefixes=("src/",)))
+    runs = runs_of(backend, SCOPES[0])
+    assert len(snapshot.selected_source_runs(runs, never_stop).rows) == TEXTS
+    with pytest.raises(DeadlineError):
+        snapshot.selected_source_runs(runs, must_stop)
 
 
 def test_texts_that_are_larger_than_all_copies_may_be_are_refused_without_their_size(
