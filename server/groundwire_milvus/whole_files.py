@@ -32,7 +32,7 @@ def file_facts(name: str, file: BinaryIO) -> Iterator[tuple[str, str]]:
     """The facts of a file: the key and the content of each."""
     number = 0
     while piece := file.read(PIECE_BYTES):
-        # Texts of code take a third of their size at the fastest level, and little less at slower ones.
+        # At the fastest level code takes a third of its size, before base64.
         yield _piece_key(name, number), base64.b64encode(zlib.compress(piece, zlib.Z_BEST_SPEED)).decode("ascii")
         number += 1
 

@@ -115,11 +115,15 @@ class SourceCopies:
                 scope for scope, each in self._copies.items() if each.runs.done() and each not in self._being_made
             ]
             size = _size_of(self._being_made) + _size_of(map(self._copies.__getitem__, complete))
+            dropped: list[_Copy] = []
             for scope in complete:
                 if size <= self._most_bytes:
                     break
-                size -= self._copies.pop(scope).size
+                dropped.append(self._copies.pop(scope))
+                size -= dropped[-1].size
             self._changed.notify_all()
+        # Their mappings end here and not under the lock, for which the event loop may wait.
+        dropped.clear()
         try:
             yield
         finally:

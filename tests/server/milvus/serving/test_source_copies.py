@@ -213,14 +213,14 @@ def test_a_copy_that_is_just_complete_counts_once(catalogue: Catalogue, size: in
     """The other copy is made while the calls that wait for the first one are told."""
     backend = backend_of(catalogue, 2 * size)
     first, others = begun(backend, SCOPES[0]), list[SourceRuns]()
-    told = threading.Event()
+    is_other_made = threading.Event()
 
     def begin_other(_: Future[SourceRuns]) -> None:
         others.append(runs_of(backend, SCOPES[1]))
-        told.set()
+        is_other_made.set()
 
     first.add_done_callback(begin_other)
-    assert told.wait(PATIENCE_SECONDS)
+    assert is_other_made.wait(PATIENCE_SECONDS)
     assert len(others) == 1
     assert begun(backend, SCOPES[0]) is first
 

@@ -132,7 +132,7 @@ def test_a_call_that_is_cut_short_confirms_the_time_of_the_first(clock: Clock, s
     assert calls.serve(first, 1.0) is second
     assert calls.queue.turn_over(second) is third
     calls.give_up(second, DeadlineError())
-    assert rule_of(calls, deadline=clock.now + 1.99) == "deadline"
+    assert rule_of(calls, deadline=clock.now + 2.99) == "deadline"
     calls.come(deadline=clock.now + 3.01)
 
 
