@@ -8,14 +8,14 @@ if its files have the checksums that were written last. Otherwise the source is 
 
 import json
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from groundwire_index.files.durable_files import sha256
+from groundwire_index.files.durable_files import of_each_file, sha256
 from groundwire_index.graph.edges import EdgeTable
 from groundwire_ingest.build.collect import Collected
 from groundwire_ingest.build.long_texts import in_parts
@@ -109,7 +109,7 @@ class KeptCollection:
         _write_edges(self._folder / _EDGES_FILE, collected.edges)
         (self._folder / _REST_FILE).write_bytes(Pickler.dumps(rest))
         names = [*(path.name for path in paths), _EDGES_FILE, _REST_FILE]
-        checksums = {name: sha256(self._folder / name) for name in names}
+        checksums = dict(zip(names, self._checksums_of(names), strict=True))
         # Written last: what a crash leaves without it is not used.
         written = json.dumps({"settings": self._settings, "checksums": checksums})
         (self._folder / _CHECKSUMS_FILE).write_text(written, encoding="utf-8")
@@ -135,17 +135,18 @@ class KeptCollection:
         return checksums if isinstance(checksums, dict) else {}
 
     def _rest(self, checksums: Mapping[str, str]) -> _Rest | None:
-        if not self._fits(_REST_FILE, checksums):
+        path = self._folder / _REST_FILE
+        if not path.is_file() or sha256(path) != checksums.get(_REST_FILE):
             return None
-        rest: _Rest = Unpickler((self._folder / _REST_FILE).read_bytes()).load()
+        rest: _Rest = Unpickler(path.read_bytes()).load()
         return rest
 
     def _is_sound(self, checksums: Mapping[str, str]) -> bool:
-        return all(self._fits(name, checksums) for name in checksums)
+        are_there = all((self._folder / name).is_file() for name in checksums)
+        return are_there and self._checksums_of(list(checksums)) == list(checksums.values())
 
-    def _fits(self, name: str, checksums: Mapping[str, str]) -> bool:
-        path = self._folder / name
-        return path.is_file() and sha256(path) == checksums.get(name)
+    def _checksums_of(self, names: Sequence[str]) -> list[str]:
+        return list(of_each_file(sha256, [self._folder / name for name in names]))
 
 
 class _Renewal:
