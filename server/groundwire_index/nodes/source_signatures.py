@@ -53,8 +53,8 @@ class BlockSignatures:
     bits: NDArray[np.uint8]
     size: int
 
-    def blocks_with(self, literal: bytes, *, ignore_case: bool) -> NDArray[np.int64] | None:
-        """The numbers of the blocks in which a literal may begin, ascending; None where all have to be read.
+    def blocks_with(self, literal: bytes, *, ignore_case: bool) -> NDArray[np.bool_] | None:
+        """For each block, whether a literal may begin there; None where all have to be read.
 
         The latter holds for a literal that is too short, or that has no trigram of use in either case.
         """
@@ -62,7 +62,7 @@ class BlockSignatures:
         if not len(numbers):
             return None
         packed = np.bitwise_and.reduce(self.bits[numbers], axis=0)
-        return np.flatnonzero(np.unpackbits(packed, count=_block_count(self.size)))
+        return np.unpackbits(packed, count=_block_count(self.size)).view(np.bool_)
 
 
 def write_signatures(directory: Path, texts: NDArray[np.uint8]) -> None:

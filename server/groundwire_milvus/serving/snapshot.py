@@ -73,7 +73,7 @@ class MilvusSnapshot:
         self.index = manifest.version
         self.vector_space = manifest.vector_space
         self.retrievers = retrievers_of(manifest)
-        self._links = link_template(manifest.link_template)
+        self.links = link_template(manifest.link_template)
         self._sources = sources
         self._caller = caller
         self._lifecycle = lifecycle
@@ -114,6 +114,10 @@ class MilvusSnapshot:
             is_known[selected_rows] = True
             is_selected &= is_known
         return all_runs.selected(is_selected)
+
+    @with_refusals
+    def paths(self, rows: Positions) -> list[str]:
+        return [unhexed(path) for path in self._nodes.read(rows, ("path",)).strings("path")]
 
     @with_refusals
     def retrieve(self, search: Retrieval, checkpoint: Checkpoint) -> Candidates:
@@ -176,7 +180,7 @@ class MilvusSnapshot:
         columns = (node_rows.strings(field) for field in ("label", "rest", "text"))
         return [
             unpacked_node(
-                label, rest, text, document.policies[node_class.policy], self._links, deleted=node_class.deleted
+                label, rest, text, document.policies[node_class.policy], self.links, deleted=node_class.deleted
             )
             for node_class, label, rest, text in zip(classes, *columns, strict=True)
         ]
@@ -206,7 +210,7 @@ class MilvusSnapshot:
         # `text_bytes` has the path once.
         paths = map(unhexed, node_rows.strings("path"))
         return [
-            TextSize(tokens, chars, text_bytes + len(path.encode()) + of_link_to(path, self._links))
+            TextSize(tokens, chars, text_bytes + len(path.encode()) + of_link_to(path, self.links))
             for tokens, chars, text_bytes, path in zip(*columns, paths, strict=True)
         ]
 
@@ -260,7 +264,7 @@ class MilvusSnapshot:
         return find_paths(self, self._graph, search, checkpoint)
 
     def _unpacked_labels(self, node_rows: Rows) -> list[Label]:
-        return [unpacked_label(packed, self._links) for packed in node_rows.strings("label")]
+        return [unpacked_label(packed, self.links) for packed in node_rows.strings("label")]
 
     @cached_property
     def _narrowing(self) -> str:

@@ -13,6 +13,7 @@ from typing import Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from groundwire_index.link_template import LinkTemplate
 from groundwire_index.nodes.node import Node
 from groundwire_index.nodes.source_texts import SourceRuns
 from groundwire_index.repository_edges.stored_ends import SeenEnds
@@ -190,6 +191,15 @@ class IndexSnapshot(Snapshot, Protocol):
 
     def selected_source_runs(self, all_runs: SourceRuns, checkpoint: Checkpoint) -> SourceRuns:
         """Of the lines of all files those of the nodes. Raises PreconditionError, and what `checkpoint` raises."""
+        ...
+
+    def paths(self, rows: Positions) -> list[str]:
+        """The paths of rows [m]."""
+        ...
+
+    @property
+    def links(self) -> LinkTemplate | None:
+        """The template that makes the links of the version."""
         ...
 
     @property

@@ -1,55 +1,27 @@
-"""Finds the lines of source texts that a pattern matches, and the lines around them."""
+"""Finds the lines of source texts that a pattern matches."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from groundwire_index.nodes.source_signatures import BLOCK_BYTES, COVERED_BYTES
 from groundwire_index.nodes.source_texts import SourceRuns
+from groundwire_server.engine.line_borders import LINE_FEED, line_end, line_start
 from groundwire_server.engine.linear_pattern import LinearPattern, Span
 from groundwire_server.execution.call import Checkpoint
 
-SHOWN_CHARACTERS = 400
-"""How much of a line is shown."""
-_BEFORE_MATCH = 100
-"""How many characters of a longer line are shown before its match, where there are as many."""
-_STRETCH_BYTES = 4 << 20
-"""A search in so many bytes takes some milliseconds; the deadline is looked at between two of them."""
+_PIECE_BYTES = 1 << 18
+"""So many bytes are read at once, and the deadline is looked at between two pieces. They stay in a processor's cache."""
+_LARGEST_WINDOW_BYTES = 4 << 20
+"""A search for a match of several lines reads so many bytes at once."""
 _USUAL_INSTRUCTIONS = 100
-"""A pattern of more instructions is searched in as many times less bytes at once."""
+"""A pattern of more instructions is searched for in as many times less bytes at once."""
 MATCH_BYTES = 1 << 16
 """A match of several lines is found if it has no more bytes.
 
 Without a bound, a search that begins anew in each line could read the rest of the file each time.
 """
-_WINDOW_BYTES = 1 << 8
-_LINE_FEED = b"\n"
-
-
-@dataclass(frozen=True, slots=True)
-class MatchingLine:
-    """A line with a match: the run that holds it, its number, its bytes without the line feed, and the first match."""
-
-    run: int
-    number: int
-    line: Span
-    match: Span
-
-
-@dataclass(frozen=True, slots=True)
-class LineText:
-    """The shown part of a line: the number of its first character, and that of the match, both 1-based.
-
-    The match has `match_length` characters, and `match_breaks` line feeds before its last character.
-    """
-
-    text: str
-    first_column: int
-    match_column: int
-    match_length: int
-    match_breaks: int
 
 
 class LineScan:
@@ -57,226 +29,151 @@ class LineScan:
 
     def __init__(self, runs: SourceRuns, pattern: LinearPattern, *, multiline: bool) -> None:
         self._runs = runs
+        self._content = runs.content
         self._pattern = pattern
         self._multiline = multiline
-        self._stretch_bytes = _STRETCH_BYTES * _USUAL_INSTRUCTIONS // max(_USUAL_INSTRUCTIONS, pattern.instructions)
+        share = max(1.0, pattern.instructions / _USUAL_INSTRUCTIONS)
+        self._piece_bytes = int(_PIECE_BYTES / share)
+        self._largest_window_bytes = int(_LARGEST_WINDOW_BYTES / share)
 
-    def lines(self, checkpoint: Checkpoint) -> Iterator[MatchingLine]:
-        """The matching lines in the order of the runs; with `multiline` the first line of each match."""
-        numbers = _LineNumbers(self._runs)
-        for stretch in self._stretches_to_read():
+    def matches(self, checkpoint: Checkpoint) -> Iterator[tuple[int, int]]:
+        """Where the first match of each matching line begins and ends, in the order of the runs.
+
+        With `multiline`, the line behind a match is the one behind its last line.
+        """
+        literal = self._pattern.literal
+        for piece in self._pieces():
             checkpoint()
-            position, end = stretch.start, stretch.end - 1  # without the last line feed, behind which is no line
-            while position <= end and (match := self._search(position, end, checkpoint)) is not None:
-                line = self._line_around(match.start, stretch)
-                run, number = numbers.of(line.start)
-                yield MatchingLine(run, number, line, match)
-                # The next line; of a match over several lines, the one behind its last line.
-                position = line.end + 1
-                if match.end > position:
-                    position = self._line_around(match.end - 1, stretch).end + 1
+            if self._multiline:
+                yield from self._matches_of_several_lines(piece, checkpoint)
+            elif literal:
+                yield from self._literals(literal, piece)
+            else:
+                yield from self._matches(piece)
 
-    def shown(self, matching: MatchingLine) -> LineText:
-        """The line as it is shown: all of it, or the part around the match."""
-        content, (start, end) = self._runs.content, matching.line
-        before = _decoded(content[start : matching.match.start])
-        matched = _decoded(content[matching.match.start : matching.match.end])
-        text = before + _decoded(content[matching.match.start : end])
-        first = max(0, len(before) - _BEFORE_MATCH) if len(text) > SHOWN_CHARACTERS else 0
-        first = max(0, min(first, len(text) - SHOWN_CHARACTERS))
-        return LineText(
-            text=text[first : first + SHOWN_CHARACTERS],
-            first_column=first + 1,
-            match_column=len(before) + 1,
-            match_length=len(matched),
-            match_breaks=matched[:-1].count("\n"),
-        )
+    def _literals(self, literal: bytes, piece: Span) -> Iterator[tuple[int, int]]:
+        """As `matches`, of a piece of whole lines. It is copied, and one search of bytes follows the other."""
+        first, length = piece.start, len(literal)
+        text = bytes(self._content[piece.start : piece.end])
+        position = text.find(literal)
+        while position >= 0:
+            yield first + position, first + position + length
+            position = text.find(literal, text.find(LINE_FEED, position + length))
 
-    def around(self, matching: MatchingLine, count: int) -> tuple[list[str], list[str]]:
-        """Up to `count` lines before and after a match that the caller may see as well, cut to SHOWN_CHARACTERS."""
-        runs, first, last = self._runs, matching.run, matching.run
-        while first > 0 and matching.run - first < count and self._follows(first):
-            first -= 1
-        last_line = matching.line
-        if matching.match.end > matching.line.end:
-            last_line = self._line_around(matching.match.end - 1, Span(matching.line.start, int(runs.ends[-1])))
-            last = int(np.searchsorted(runs.starts, last_line.start, side="right")) - 1
-        behind = last
-        while behind + 1 < len(runs.starts) and behind - last < count and self._follows(behind + 1):
-            behind += 1
-        before = self._last_lines(Span(int(runs.starts[first]), matching.line.start), count)
-        after = self._first_lines(Span(last_line.end + 1, int(runs.ends[behind])), count)
-        return before, after
+    def _matches(self, piece: Span) -> Iterator[tuple[int, int]]:
+        """As `matches`, of a piece of whole lines."""
+        content, position, end = self._content, piece.start, piece.end - 1  # behind the last line feed is no line
+        while position <= end and (match := self._pattern.search(content, position, end)) is not None:
+            yield match
+            position = line_end(content, match[0], piece) + 1
 
-    def _search(self, position: int, end: int, checkpoint: Checkpoint) -> Span | None:
+    def _matches_of_several_lines(self, piece: Span, checkpoint: Checkpoint) -> Iterator[tuple[int, int]]:
+        """As `matches`, of a piece that is within one file, and holds all its lines that follow each other."""
+        content, position, end = self._content, piece.start, piece.end - 1
+        while position <= end and (match := self._search_in_windows(position, end, checkpoint)) is not None:
+            yield match
+            position = line_end(content, max(match[0], match[1] - 1), piece) + 1
+
+    def _search_in_windows(self, position: int, end: int, checkpoint: Checkpoint) -> tuple[int, int] | None:
         """The first match that begins at `position` or later and ends at `end` or before.
 
-        With `multiline`, it is searched for in one window after the other. They overlap by MATCH_BYTES, and are small
-        at first, because a match is often near to the one before.
+        It is searched for in one window after the other. They overlap by MATCH_BYTES, and are small at first, because
+        a match is often near to the one before.
         """
-        if not self._multiline:
-            return self._pattern.search(self._runs.content, position, end)
         window_bytes = 2 * MATCH_BYTES
         while True:
             checkpoint()
             window_end = min(end, position + window_bytes)
             last_start = window_end - MATCH_BYTES
-            match = self._pattern.search(self._runs.content, position, window_end)
-            if window_end == end or (match is not None and match.start <= last_start):
+            match = self._pattern.search(self._content, position, window_end)
+            if window_end == end or (match is not None and match[0] <= last_start):
                 return match
-            position = last_start + 1 if match is None else match.start
-            window_bytes = max(window_bytes, min(2 * window_bytes, self._stretch_bytes))
+            position = last_start + 1 if match is None else match[0]
+            window_bytes = max(window_bytes, min(2 * window_bytes, self._largest_window_bytes))
 
-    def _follows(self, run: int) -> bool:
-        """True if a run comes directly after the one before it in the same file."""
-        runs = self._runs
-        return bool(runs.starts[run] == runs.ends[run - 1] and runs.files[run] == runs.files[run - 1])
+    def _pieces(self) -> Iterator[Span]:
+        """The lines to read, in pieces of whole lines; with `multiline` in pieces of any size."""
+        starts, ends = self._stretches()
+        if self._multiline:
+            yield from map(Span, starts.tolist(), ends.tolist())
+            return
+        for span in self._lines_to_read(starts, ends):
+            start = span.start
+            while start < span.end:
+                end = span.end
+                if start + self._piece_bytes < end:
+                    end = line_end(self._content, start + self._piece_bytes - 1, span) + 1
+                yield Span(start, end)
+                start = end
 
-    def _stretches_to_read(self) -> Iterator[Span]:
+    def _lines_to_read(self, starts: NDArray[np.int64], ends: NDArray[np.int64]) -> Iterator[Span]:
         """The stretches, or where the signatures leave blocks out, the lines in the other blocks.
 
         A signature covers hidden texts too. So a block is left out only if all that its signature covers is visible:
         otherwise the time of a search would depend on hidden texts.
         """
-        starts, ends = self._stretches()
-        matching_blocks = _blocks_with(self._runs, self._pattern)
-        if matching_blocks is None:
+        is_read = _blocks_with(self._runs, self._pattern)
+        if is_read is None:
             yield from map(Span, starts.tolist(), ends.tolist())
             return
-        blocks = np.union1d(matching_blocks, _blocks_with_hidden_texts(self._runs))
-        block_ends = (blocks + 1) * BLOCK_BYTES
-        first = np.searchsorted(block_ends, starts, side="right")
-        behind_last = np.searchsorted(block_ends - BLOCK_BYTES, ends, side="left")
+        is_read |= _blocks_with_hidden_texts(len(self._content), starts, ends)
+        changes = np.flatnonzero(np.diff(is_read, prepend=False, append=False))
+        group_starts, group_ends = changes[::2] * BLOCK_BYTES, changes[1::2] * BLOCK_BYTES
+        first = np.searchsorted(group_ends, starts, side="right")
+        behind_last = np.searchsorted(group_starts, ends, side="left")
         for number in np.flatnonzero(first < behind_last).tolist():
+            groups = slice(first[number], behind_last[number])
             stretch = Span(int(starts[number]), int(ends[number]))
-            yield from self._lines_in_blocks(stretch, blocks[first[number] : behind_last[number]])
+            group_spans = map(Span, group_starts[groups].tolist(), group_ends[groups].tolist())
+            yield from self._lines_of_groups(stretch, group_spans)
 
-    def _lines_in_blocks(self, stretch: Span, blocks: NDArray[np.int64]) -> Iterator[Span]:
-        """The whole lines of a stretch that are in some blocks at least in part, put together where they touch."""
-        start = end = stretch.start
-        for block in blocks.tolist():
-            first, last = max(stretch.start, block * BLOCK_BYTES), min(stretch.end, (block + 1) * BLOCK_BYTES) - 1
-            if first >= end:
-                if start < end:
-                    yield Span(start, end)
-                start = max(end, _line_start(self._runs.content, first, stretch))
-            if last >= end:
-                end = _line_end(self._runs.content, last, stretch) + 1
-        yield Span(start, end)
+    def _lines_of_groups(self, stretch: Span, groups: Iterator[Span]) -> Iterator[Span]:
+        """The whole lines of a stretch that are in groups of blocks at least in part; none comes twice."""
+        behind = stretch.start
+        for group in groups:
+            first, last = max(behind, group.start), min(stretch.end, group.end) - 1
+            if first <= last:
+                start = line_start(self._content, first, Span(behind, stretch.end))
+                behind = line_end(self._content, last, stretch) + 1
+                yield Span(start, behind)
 
     def _stretches(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Where the stretches begin, and where they end.
+        """Where the stretches begin, and where they end: the runs put together where nothing lies between them.
 
-        They are the runs put together where nothing lies between them, each of some megabytes at most.
-        A match may hold several lines with `multiline`: then a stretch is within one file, and has any size.
+        A match may hold several lines with `multiline`: then a stretch is within one file.
         """
         runs = self._runs
         if not len(runs.starts):
             return runs.starts, runs.ends
         begins = runs.starts[1:] != runs.ends[:-1]
-        begins |= np.diff(runs.files) > 0 if self._multiline else np.diff(runs.starts // self._stretch_bytes) > 0
+        if self._multiline:
+            begins |= runs.files[1:] != runs.files[:-1]
         borders: NDArray[np.int64] = np.flatnonzero(begins) + 1
         starts = runs.starts.take(np.concatenate(([0], borders)))
         ends = runs.ends.take(np.concatenate((borders - 1, [len(runs.ends) - 1])))
         return starts, ends
 
-    def _line_around(self, position: int, within: Span) -> Span:
-        """The line that a position is in, without its line feed."""
-        return Span(_line_start(self._runs.content, position, within), _line_end(self._runs.content, position, within))
 
-    def _last_lines(self, within: Span, count: int) -> list[str]:
-        lines: list[str] = []
-        end = within.end - 1
-        while len(lines) < count and end >= within.start:
-            start = _line_start(self._runs.content, end, within)
-            lines.append(self._cut(Span(start, end)))
-            end = start - 1
-        return lines[::-1]
-
-    def _first_lines(self, within: Span, count: int) -> list[str]:
-        lines: list[str] = []
-        start = within.start
-        while len(lines) < count and start < within.end:
-            end = _line_end(self._runs.content, start, within)
-            lines.append(self._cut(Span(start, end)))
-            start = end + 1
-        return lines
-
-    def _cut(self, line: Span) -> str:
-        """A line; a character has at most four bytes."""
-        return _decoded(self._runs.content[line.start : min(line.end, line.start + 4 * SHOWN_CHARACTERS)])[
-            :SHOWN_CHARACTERS
-        ]
-
-
-class _LineNumbers:
-    """Numbers lines that come in ascending order; each line feed is counted once."""
-
-    def __init__(self, runs: SourceRuns) -> None:
-        self._runs = runs
-        self._run = -1
-        self._position = 0
-        self._number = 0
-
-    def of(self, line_start: int) -> tuple[int, int]:
-        """The run that holds the line which begins at a position, and the number of the line."""
-        run = int(np.searchsorted(self._runs.starts, line_start, side="right")) - 1
-        if run != self._run:
-            self._run, self._position = run, int(self._runs.starts[run])
-            self._number = int(self._runs.first_lines[run])
-        self._number += bytes(self._runs.content[self._position : line_start]).count(_LINE_FEED)
-        self._position = line_start
-        return run, self._number
-
-
-def _blocks_with(runs: SourceRuns, pattern: LinearPattern) -> NDArray[np.int64] | None:
-    """The numbers of the blocks in which a match may have its required literal, ascending; None where all may."""
-    blocks: NDArray[np.int64] = np.empty(0, dtype=np.int64)
+def _blocks_with(runs: SourceRuns, pattern: LinearPattern) -> NDArray[np.bool_] | None:
+    """For each block, whether a match may have its required literal there; None where all may."""
+    blocks: NDArray[np.bool_] | None = None
     for literal in pattern.required_literals:
         blocks_of_literal = runs.signatures.blocks_with(literal.encode(), ignore_case=pattern.ignore_case)
         if blocks_of_literal is None:
             return None
-        blocks = np.union1d(blocks, blocks_of_literal)
-    return blocks if pattern.required_literals else None
+        blocks = blocks_of_literal if blocks is None else blocks | blocks_of_literal
+    return blocks
 
 
-def _blocks_with_hidden_texts(runs: SourceRuns) -> NDArray[np.int64]:
-    """The numbers of the blocks whose signatures cover a text that is in no run, ascending."""
-    size = len(runs.content)
-    gap_starts = np.concatenate(([0], runs.ends))
-    gap_ends = np.concatenate((runs.starts, [size]))
+def _blocks_with_hidden_texts(size: int, starts: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """For each block of `size` bytes, whether its signature covers a text that is in no stretch."""
+    gap_starts = np.concatenate(([0], ends))
+    gap_ends = np.concatenate((starts, [size]))
     gaps = np.flatnonzero(gap_starts < gap_ends)
     first = np.maximum(0, -((COVERED_BYTES - 1 - gap_starts[gaps]) // BLOCK_BYTES))
     behind_last = (gap_ends[gaps] - 1) // BLOCK_BYTES + 1
-    changes = np.zeros(size // BLOCK_BYTES + 2, dtype=np.int64)
+    block_count = -(-size // BLOCK_BYTES)
+    changes = np.zeros(block_count + 1, dtype=np.int64)
     np.add.at(changes, first, 1)
     np.add.at(changes, behind_last, -1)
-    return np.flatnonzero(np.cumsum(changes) > 0)
-
-
-def _line_start(content: memoryview, position: int, within: Span) -> int:
-    """Where the line begins that a position is in; its own line feed belongs to it."""
-    end, size = position, _WINDOW_BYTES
-    while end > within.start:
-        start = max(within.start, end - size)
-        place = bytes(content[start:end]).rfind(_LINE_FEED)
-        if place >= 0:
-            return start + place + 1
-        end, size = start, 2 * size
-    return within.start
-
-
-def _line_end(content: memoryview, position: int, within: Span) -> int:
-    """Where the line feed of the line is that a position is in."""
-    start, size = position, _WINDOW_BYTES
-    while start < within.end:
-        end = min(within.end, start + size)
-        place = bytes(content[start:end]).find(_LINE_FEED)
-        if place >= 0:
-            return start + place
-        start, size = end, 2 * size
-    return within.end
-
-
-def _decoded(content: memoryview) -> str:
-    return str(content, "utf-8", "replace")
+    return np.cumsum(changes[:block_count]) > 0

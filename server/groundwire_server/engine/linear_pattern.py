@@ -51,6 +51,7 @@ class LinearPattern:
         instructions: The size of the compiled pattern.
         ignore_case: Letters match in either case.
         required_literals: Texts within one line of which each match holds at least one; empty if none are known.
+        literal: The bytes of each match, where no others match and all are within one line; None for other patterns.
     """
 
     def __init__(
@@ -89,13 +90,18 @@ class LinearPattern:
         self.required_literals: tuple[str, ...] = ()
         if not multiline:
             self.required_literals = (pattern,) if is_literal else required_literals(pattern)
+        is_plain = is_literal and not (ignore_case or whole_words or multiline)
+        self.literal = pattern.encode() if is_plain else None
         self.instructions: int = self._compiled.programsize
         _check_size(self.instructions)
 
-    def search(self, content: memoryview, start: int, end: int) -> Span | None:
+    def search(self, content: memoryview, start: int, end: int) -> tuple[int, int] | None:
         """The first match, the longest to the left, that begins at `start` or later and ends at `end` or before."""
         match = self._compiled.search(content, start, end)
-        return None if match is None else Span(*match.span())
+        if match is None:
+            return None
+        span: tuple[int, int] = match.span()
+        return span
 
 
 def _check_size(instructions: int) -> None:

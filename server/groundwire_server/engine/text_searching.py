@@ -1,8 +1,9 @@
 """SearchText: the lines that a literal or a regular expression matches."""
 
-from dataclasses import dataclass
 from functools import partial
 from itertools import islice
+
+import numpy as np
 
 from groundwire_index.nodes.source_texts import SourceRuns
 from groundwire_server.backends.interface import IndexSnapshot, Snapshot
@@ -18,8 +19,9 @@ from groundwire_server.domain.text_search.text_search import (
 )
 from groundwire_server.domain.text_search.text_search_validation import check_text_search
 from groundwire_server.engine.indexes import Indexes
-from groundwire_server.engine.line_scan import LineScan, MatchingLine
+from groundwire_server.engine.line_scan import LineScan
 from groundwire_server.engine.linear_pattern import LinearPattern, PatternError
+from groundwire_server.engine.matching_lines import MatchingLines, around, shown
 from groundwire_server.engine.retrieval import scopes_of
 from groundwire_server.execution.call import Call
 from groundwire_server.execution.observation import stage
@@ -60,54 +62,6 @@ def _compiled(request: TextSearchRequest) -> LinearPattern:
         raise InvalidRequestError((FieldViolation("pattern", Reason.VALUE_MALFORMED, rule),)) from error
 
 
-@dataclass(frozen=True, slots=True)
-class _PartLines:
-    """The matching lines of one version by path and line, each once; `stopped` if there may be more."""
-
-    part: IndexSnapshot
-    scan: LineScan
-    runs: SourceRuns
-    lines: list[MatchingLine]
-    stopped: bool
-
-    def shown(self, lines: list[MatchingLine], context_lines: int) -> list[LineMatch]:
-        """Some of these lines with what is told of each."""
-        rows = as_positions(int(self.runs.rows[line.run]) for line in lines)
-        labels, declarations = self.part.labels(rows), self.part.declarations(rows)
-        matches = []
-        for line, node, declaration in zip(lines, labels, declarations, strict=True):
-            text = self.scan.shown(line)
-            before, after = self.scan.around(line, context_lines)
-            matches.append(
-                LineMatch(
-                    node=node,
-                    kind=declaration.kind,
-                    line=line.number,
-                    column=text.match_column,
-                    length=text.match_length,
-                    end_line=line.number + text.match_breaks,
-                    shown=ShownLine(text.text, text.first_column),
-                    before=tuple(before),
-                    after=tuple(after),
-                )
-            )
-        return matches
-
-    def files(self) -> list[FileMatches]:
-        """The files of the lines, with their counts."""
-        counts: dict[int, int] = {}
-        first_rows: dict[int, int] = {}
-        for line in self.lines:
-            path = int(self.runs.paths[line.run])
-            counts[path] = counts.get(path, 0) + 1
-            first_rows.setdefault(path, int(self.runs.rows[line.run]))
-        labels = self.part.labels(as_positions(first_rows.values()))
-        return [
-            FileMatches(node.id, node.location.path, count, node.location.url_of_lines(0, 0))
-            for node, count in zip(labels, counts.values(), strict=True)
-        ]
-
-
 class _TextSearch:
     """One search in one version after the other. `stopped` if there may be more lines than were found."""
 
@@ -123,34 +77,57 @@ class _TextSearch:
     def add_lines_of(self, part: IndexSnapshot, all_runs: SourceRuns) -> None:
         """Searches one version."""
         with stage("lines"):
-            part_lines = self._lines_of(part, part.selected_source_runs(all_runs, self._call.checkpoint))
+            lines = self._lines_of(part.selected_source_runs(all_runs, self._call.checkpoint))
             self._call.checkpoint()
-            self._line_count += len(part_lines.lines)
-            shown_lines = part_lines.lines[: self._request.max_matches - len(self._matches)]
-            self._matches += part_lines.shown(shown_lines, self._request.context_lines)
-            self._files += part_lines.files()
-            self.stopped = part_lines.stopped
+            self._line_count += len(lines)
+            shown_lines = lines.first(self._request.max_matches - len(self._matches))
+            self._matches += _described(part, shown_lines, self._request.context_lines)
+            self._files += _files_of(part, lines)
 
     def result(self, snapshot: Snapshot) -> TextSearchResult:
         """The lines that were found in the versions."""
         matches, files = tuple(self._matches), tuple(self._files)
         return TextSearchResult(matches, files, self.stopped, snapshot.index, scopes_of(snapshot))
 
-    def _lines_of(self, part: IndexSnapshot, runs: SourceRuns) -> _PartLines:
-        """The first matching lines of a version."""
+    def _lines_of(self, runs: SourceRuns) -> MatchingLines:
+        """The first matching lines of a version by path and line, each once."""
         most_lines = MOST_LINES - self._line_count
         scan = LineScan(runs, self._pattern, multiline=self._request.multiline)
-        lines = list(islice(scan.lines(self._call.checkpoint), most_lines + 1))
-        stopped = len(lines) > most_lines
-        return _PartLines(part, scan, runs, _each_once(lines[:most_lines], runs), stopped)
+        matches = list(islice(scan.matches(self._call.checkpoint), most_lines + 1))
+        self.stopped = len(matches) > most_lines
+        return MatchingLines.of(matches[:most_lines], runs).each_once()
 
 
-def _each_once(lines: list[MatchingLine], runs: SourceRuns) -> list[MatchingLine]:
-    """The lines by path and number. Of nodes that both have a line, the one that begins last holds it."""
-    kept: dict[tuple[int, int], MatchingLine] = {}
-    for line in lines:
-        place = int(runs.paths[line.run]), line.number
-        known = kept.get(place)
-        if known is None or runs.first_lines[line.run] > runs.first_lines[known.run]:
-            kept[place] = line
-    return [kept[place] for place in sorted(kept)]
+def _described(part: IndexSnapshot, lines: MatchingLines, context_lines: int) -> list[LineMatch]:
+    """Some lines with what is told of each."""
+    rows, nodes = np.unique(lines.rows, return_inverse=True)
+    labels, declarations = part.labels(as_positions(rows)), part.declarations(as_positions(rows))
+    matches = []
+    for line, node in zip(lines.lines(), nodes.tolist(), strict=True):
+        text = shown(line, lines.runs.content)
+        before, after = around(line, lines.runs, context_lines)
+        matches.append(
+            LineMatch(
+                node=labels[node],
+                kind=declarations[node].kind,
+                line=line.number,
+                column=text.match_column,
+                length=text.match_length,
+                end_line=line.number + text.match_breaks,
+                shown=ShownLine(text.text, text.first_column),
+                before=tuple(before),
+                after=tuple(after),
+            )
+        )
+    return matches
+
+
+def _files_of(part: IndexSnapshot, lines: MatchingLines) -> list[FileMatches]:
+    """The files of lines by path and number, with their counts."""
+    _, first_places, counts = np.unique(lines.paths, return_index=True, return_counts=True)
+    paths = part.paths(as_positions(lines.rows[first_places]))
+    links = part.links
+    return [
+        FileMatches(part.scope, path, count, "" if links is None else links.link(path, 0, 0))
+        for path, count in zip(paths, counts.tolist(), strict=True)
+    ]

@@ -13,6 +13,7 @@ from groundwire_index.nodes.source_signatures import BLOCK_BYTES, open_signature
 from groundwire_index.nodes.source_texts import SourceRuns
 from groundwire_server.engine.line_scan import MATCH_BYTES, LineScan
 from groundwire_server.engine.linear_pattern import LinearPattern, Span
+from groundwire_server.engine.matching_lines import MatchingLines
 
 _DRAW = random.Random(11)
 
@@ -45,8 +46,8 @@ def pattern_of(text: str, *, is_literal: bool = False, ignore_case: bool = False
 
 def found_lines(runs: SourceRuns, pattern: LinearPattern, checkpoints: Checkpoints) -> list[tuple[int, int]]:
     """The row and the number of each line."""
-    matching_lines = LineScan(runs, pattern, multiline=False).lines(checkpoints)
-    return [(int(runs.rows[line.run]), line.number) for line in matching_lines]
+    matches = list(LineScan(runs, pattern, multiline=False).matches(checkpoints))
+    return [(int(runs.rows[line.run]), line.number) for line in MatchingLines.of(matches, runs).lines()]
 
 
 def test_only_the_block_of_a_literal_is_read(tmp_path: Path) -> None:
@@ -73,7 +74,7 @@ class RecordingPattern(LinearPattern):
         pattern.searched = []
         return pattern
 
-    def search(self, content: memoryview, start: int, end: int) -> Span | None:
+    def search(self, content: memoryview, start: int, end: int) -> tuple[int, int] | None:
         self.searched.append((start, end))
         return super().search(content, start, end)
 
@@ -128,8 +129,8 @@ def test_a_scan_finds_what_a_search_in_each_line_finds(
 def test_a_search_for_several_lines_does_not_read_the_rest_of_a_file_for_each_of_them(tmp_path: Path) -> None:
     runs, checkpoints = runs_of(["a line\n" * 50_000], tmp_path), Checkpoints()
     pattern = RecordingPattern.of("a[^z]*z|a", multiline=True)
-    lines = list(islice(LineScan(runs, pattern, multiline=True).lines(checkpoints), 100))
-    assert [line.number for line in lines] == [*range(1, 101)]
+    matches = list(islice(LineScan(runs, pattern, multiline=True).matches(checkpoints), 100))
+    assert [line.number for line in MatchingLines.of(matches, runs).lines()] == [*range(1, 101)]
     assert max(end - start for start, end in pattern.searched) <= 2 * MATCH_BYTES
     assert checkpoints.count >= 100, "a call that nobody waits for ends between two matches"
 
@@ -142,6 +143,7 @@ def test_a_match_of_several_lines_is_found_wherever_it_begins(before: int, lengt
     lines_behind = "\n-" * 200_000
     runs = runs_of([f"{'-' * before}{match}{lines_behind}\n"], tmp_path)
     pattern = RecordingPattern.of("<[^>]*>", multiline=True)
-    (line,) = LineScan(runs, pattern, multiline=True).lines(Checkpoints())
+    matches = list(LineScan(runs, pattern, multiline=True).matches(Checkpoints()))
+    (line,) = MatchingLines.of(matches, runs).lines()
     assert line.match == Span(before, before + length)
     assert line.number == 1

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groundwire_index.index_errors import IndexDamagedError
+from groundwire_index.link_template import LinkTemplate
 from groundwire_index.nodes.node import CONTAINS, Node
 from groundwire_index.nodes.source_texts import SourceRuns
 from groundwire_index.repository_edges.ends import ENDS_FILE
@@ -86,6 +87,14 @@ class EmbeddedSnapshot:
 
     def selected_source_runs(self, all_runs: SourceRuns, checkpoint: Checkpoint) -> SourceRuns:
         return all_runs.selected(self.selection.mask)
+
+    def paths(self, rows: Positions) -> list[str]:
+        self.selection.visibility.check(rows)
+        return self.view.index.nodes.categories["path"].of_rows(rows)
+
+    @property
+    def links(self) -> LinkTemplate | None:
+        return self.view.index.nodes.links
 
     @property
     def has_graph(self) -> bool:

@@ -62,9 +62,9 @@ class LineMatch:
 
 @dataclass(frozen=True, slots=True)
 class FileMatches:
-    """A file, its link, and how many of its lines match; `node_id` is the node that holds the first of them."""
+    """A file, its link, and how many of its lines match."""
 
-    node_id: str
+    scope: Scope
     path: str
     line_count: int
     url: str

@@ -1,7 +1,13 @@
 """SearchText between protobuf and the domain."""
 
+from collections.abc import Iterable
+from itertools import takewhile
+
+from google.protobuf.message import Message
+
 from groundwire.v1 import retrieval_pb2
 from groundwire_index.limits import RESPONSE_BYTES
+from groundwire_index.scope import id_prefix
 from groundwire_server.domain.access.access import AccessContext
 from groundwire_server.domain.response_size import Room
 from groundwire_server.domain.search.search import NodeLabel
@@ -46,7 +52,7 @@ def encode_text_search(result: TextSearchResult) -> retrieval_pb2.SearchTextResp
     )
     room = Room(RESPONSE_BYTES - response.ByteSize() - _BYTES_OF_A_FIELD)
     for match in result.matches:
-        line = retrieval_pb2.LineMatch(
+        response.matches.add(
             **_match_fields(match),
             **_label_fields(match.node),
             path=match.node.location.path,
@@ -56,18 +62,24 @@ def encode_text_search(result: TextSearchResult) -> retrieval_pb2.SearchTextResp
             scope=scope_of(match.node.id, scopes),
             url=_url(match),
         )
-        if not room.take(line.ByteSize() + _BYTES_OF_A_FIELD):
-            break
-        response.matches.append(line)
     for file in result.files:
-        counted = retrieval_pb2.FileMatches(
-            path=file.path, line_count=file.line_count, scope=scope_of(file.node_id, scopes), url=file.url
+        response.files.add(
+            path=file.path,
+            line_count=file.line_count,
+            scope=scopes[id_prefix(file.scope)] if scopes else None,
+            url=file.url,
         )
-        if not room.take(counted.ByteSize() + _BYTES_OF_A_FIELD):
-            break
-        response.files.append(counted)
+    if response.ByteSize() > RESPONSE_BYTES - _BYTES_OF_A_FIELD:
+        del response.matches[_fitting(response.matches, room) :]
+        del response.files[_fitting(response.files, room) :]
     response.complete = not result.stopped and len(response.matches) == line_count
     return response
+
+
+def _fitting(messages: Iterable[Message], room: Room) -> int:
+    """How many of some messages, from the first one on, there is room for."""
+    fitting = takewhile(room.take, (message.ByteSize() + _BYTES_OF_A_FIELD for message in messages))
+    return sum(1 for _ in fitting)
 
 
 def _url(match: LineMatch) -> str:

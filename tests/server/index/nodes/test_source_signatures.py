@@ -39,7 +39,7 @@ def test_a_block_in_which_a_literal_begins_is_not_left_out(
     literal = TEXT[start : start + length]
     for ignore_case, written in ((False, literal), (True, literal), (True, literal.swapcase())):
         blocks = signatures.blocks_with(written, ignore_case=ignore_case)
-        assert blocks is None or start // BLOCK_BYTES in blocks
+        assert blocks is None or blocks[start // BLOCK_BYTES]
 
 
 @pytest.mark.parametrize("place", [0, 7, BLOCK_BYTES - 1, BLOCK_BYTES, 63 * BLOCK_BYTES + 99, 64 * BLOCK_BYTES - 1])
@@ -50,7 +50,7 @@ def test_all_blocks_but_that_of_a_rare_literal_are_left_out(place: int, tmp_path
     blocks = signatures.blocks_with(b"rare_literal", ignore_case=False)
     assert blocks is not None
     first_with_the_end = max(0, place - LITERAL_BYTES) // BLOCK_BYTES
-    assert blocks.tolist() == [*range(first_with_the_end, place // BLOCK_BYTES + 1)]
+    assert np.flatnonzero(blocks).tolist() == [*range(first_with_the_end, place // BLOCK_BYTES + 1)]
 
 
 @pytest.mark.parametrize("literal", ["", "a", "ab", "äb", "kKs", "ask", "desk"])
@@ -64,7 +64,7 @@ def test_a_literal_without_a_trigram_of_use_leaves_nothing_out(literal: str, sig
 def test_letters_with_another_case_outside_of_ascii_do_not_count_in_either_case(literal: str, tmp_path: Path) -> None:
     signatures = signatures_of("the \u212aelvin in the \u017fhop\n".encode(), tmp_path)
     blocks = signatures.blocks_with(literal.encode(), ignore_case=True)
-    assert blocks is None or blocks.tolist() == [0]
+    assert blocks is None or blocks.tolist() == [True]
 
 
 def test_no_texts_have_no_blocks(tmp_path: Path) -> None:
