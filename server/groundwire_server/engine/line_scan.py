@@ -13,6 +13,8 @@ from groundwire_server.execution.call import Checkpoint
 
 _PIECE_BYTES = 1 << 18
 """So many bytes are read at once, and the deadline is looked at between two pieces. They stay in a processor's cache."""
+_COPIED_BYTES = 1 << 12
+"""Behind a match of a plain text so many bytes are copied."""
 _LARGEST_WINDOW_BYTES = 4 << 20
 """A search for a match of several lines reads so many bytes at once."""
 _USUAL_INSTRUCTIONS = 100
@@ -52,13 +54,23 @@ class LineScan:
                 yield from self._matches(piece)
 
     def _literals(self, literal: bytes, piece: Span) -> Iterator[tuple[int, int]]:
-        """As `matches`, of a piece of whole lines. It is copied, and one search of bytes follows the other."""
-        first, length = piece.start, len(literal)
-        text = bytes(self._content[piece.start : piece.end])
-        position = text.find(literal)
-        while position >= 0:
-            yield first + position, first + position + length
-            position = text.find(literal, text.find(LINE_FEED, position + length))
+        """As `_matches`, for a pattern that is plain text.
+
+        A search of RE2 takes long to begin. So behind a match, the next ones are looked for in a copy of some bytes.
+        """
+        content, length, position, end = self._content, len(literal), piece.start, piece.end - 1
+        while position <= end and (match := self._pattern.search(content, position, end)) is not None:
+            start = match[0]
+            copy = bytes(content[start : min(piece.end, start + _COPIED_BYTES)])
+            place, line_feed = 0, 0
+            while place >= 0 and line_feed >= 0:
+                yield start + place, start + place + length
+                line_feed = copy.find(LINE_FEED, place + length)
+                place = copy.find(literal, line_feed)
+            if line_feed < 0:
+                position = line_end(content, start + len(copy), piece) + 1
+            else:
+                position = start + max(line_feed, len(copy) - length) + 1
 
     def _matches(self, piece: Span) -> Iterator[tuple[int, int]]:
         """As `matches`, of a piece of whole lines."""

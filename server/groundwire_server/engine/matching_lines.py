@@ -1,7 +1,8 @@
 """The matching lines of a search: the run and the number of each, and what is shown of it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,9 +58,9 @@ class MatchingLines:
     ends: NDArray[np.int64]
 
     @staticmethod
-    def of(matches: Sequence[tuple[int, int]], runs: SourceRuns) -> "MatchingLines":
-        """The lines of their first matches, which come in ascending order."""
-        starts, ends = np.asarray(matches, dtype=np.int64).reshape(-1, 2).T
+    def of(matches: Iterable[tuple[int, int]], runs: SourceRuns) -> "MatchingLines":
+        """The lines of their first matches: where each begins and ends, ascending."""
+        starts, ends = np.fromiter(chain.from_iterable(matches), dtype=np.int64).reshape(-1, 2).T
         return MatchingLines(runs, np.searchsorted(runs.starts, starts, side="right") - 1, starts, ends)
 
     def __len__(self) -> int:
@@ -102,9 +103,10 @@ class MatchingLines:
             run, start, end, first_line, run_start, run_end = fields[place]
             if run != known_run:
                 known_run, position, number = run, run_start, first_line
-            line = line_around(content, start, Span(run_start, run_end))
-            number += bytes(content[position : line.start]).count(LINE_FEED)
-            position = line.start
+            before = bytes(content[position:start])
+            number += before.count(LINE_FEED)
+            position += before.rfind(LINE_FEED) + 1
+            line = Span(position, line_end(content, start, Span(position, run_end)))
             lines[place] = MatchingLine(run, number, line, Span(start, end))
         return [lines[place] for place in range(len(lines))]
 
@@ -114,14 +116,14 @@ class MatchingLines:
 
 def shown(line: MatchingLine, content: memoryview) -> LineText:
     """The line as it is shown: all of it, or the part around the match."""
-    start, end = line.line
-    before = _decoded(content[start : line.match.start])
+    before = _decoded(content[line.line.start : line.match.start])
     matched = _decoded(content[line.match.start : line.match.end])
-    text = before + _decoded(content[line.match.start : end])
-    first = max(0, len(before) - _BEFORE_MATCH) if len(text) > SHOWN_CHARACTERS else 0
-    first = max(0, min(first, len(text) - SHOWN_CHARACTERS))
+    # Of the rest at least as much as can be shown: a character has at most four bytes.
+    rest = _decoded(content[line.match.start : min(line.line.end, line.match.start + 4 * SHOWN_CHARACTERS)])
+    length = len(before) + len(rest)
+    first = max(0, min(len(before) - _BEFORE_MATCH, length - SHOWN_CHARACTERS)) if length > SHOWN_CHARACTERS else 0
     return LineText(
-        text=text[first : first + SHOWN_CHARACTERS],
+        text=(before[first:] + rest)[:SHOWN_CHARACTERS],
         first_column=first + 1,
         match_column=len(before) + 1,
         match_length=len(matched),

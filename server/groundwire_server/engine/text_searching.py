@@ -93,9 +93,9 @@ class _TextSearch:
         """The first matching lines of a version by path and line, each once."""
         most_lines = MOST_LINES - self._line_count
         scan = LineScan(runs, self._pattern, multiline=self._request.multiline)
-        matches = list(islice(scan.matches(self._call.checkpoint), most_lines + 1))
-        self.stopped = len(matches) > most_lines
-        return MatchingLines.of(matches[:most_lines], runs).each_once()
+        lines = MatchingLines.of(islice(scan.matches(self._call.checkpoint), most_lines + 1), runs)
+        self.stopped = len(lines) > most_lines
+        return lines.first(most_lines).each_once()
 
 
 def _described(part: IndexSnapshot, lines: MatchingLines, context_lines: int) -> list[LineMatch]:
@@ -126,8 +126,8 @@ def _files_of(part: IndexSnapshot, lines: MatchingLines) -> list[FileMatches]:
     """The files of lines by path and number, with their counts."""
     _, first_places, counts = np.unique(lines.paths, return_index=True, return_counts=True)
     paths = part.paths(as_positions(lines.rows[first_places]))
-    links = part.links
+    scope, links = part.scope, part.links
     return [
-        FileMatches(part.scope, path, count, "" if links is None else links.link(path, 0, 0))
+        FileMatches(scope, path, count, "" if links is None else links.link(path, 0, 0))
         for path, count in zip(paths, counts.tolist(), strict=True)
     ]
