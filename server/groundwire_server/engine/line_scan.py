@@ -12,7 +12,7 @@ from groundwire_server.engine.linear_pattern import LinearPattern, Span
 from groundwire_server.execution.call import Checkpoint
 
 _PIECE_BYTES = 1 << 18
-"""So many bytes are read at once, and the deadline is looked at between two pieces. They stay in a processor's cache."""
+"""So many bytes are read at once, and the deadline is looked at between two pieces."""
 _COPIED_BYTES = 1 << 12
 """Behind a match of a plain text so many bytes are copied."""
 _LARGEST_WINDOW_BYTES = 4 << 20

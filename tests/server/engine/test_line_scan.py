@@ -126,6 +126,39 @@ def test_a_scan_finds_what_a_search_in_each_line_finds(
     assert found_lines(runs, pattern, Checkpoints()) == expected
 
 
+@pytest.mark.parametrize("visible_share", [1.0, 0.5])
+@pytest.mark.parametrize("literal", ["needle", "Needle_2", "alpha alpha", " ", "é", "epsilon", "y" * 30, "y" * 1_900])
+def test_a_scan_for_a_text_finds_its_first_place_in_each_line(
+    literal: str, visible_share: float, tmp_path: Path
+) -> None:
+    texts = _texts()
+    is_visible = np.asarray([_DRAW.random() < visible_share for _ in texts])
+    runs = runs_of(texts, tmp_path).selected(is_visible)
+    pattern = pattern_of(literal, is_literal=True)
+    matches = list(LineScan(runs, pattern, multiline=False).matches(Checkpoints()))
+    expected, sought = [], literal.encode()
+    for row in np.flatnonzero(is_visible).tolist():
+        for number, line in enumerate(texts[row].encode().splitlines(), start=1):
+            if sought in line:
+                expected.append((row, number, line.index(sought), line.index(sought) + len(sought)))
+    lines = MatchingLines.of(matches, runs).lines()
+    assert [
+        (int(runs.rows[line.run]), line.number, line.match.start - line.line.start, line.match.end - line.line.start)
+        for line in lines
+    ] == expected
+
+
+@pytest.mark.parametrize("literal", ["needle", "line", "e"])
+@pytest.mark.parametrize("width", [10, 5_000, 300_000])
+def test_large_texts_are_read_in_pieces_of_whole_lines(literal: str, width: int, tmp_path: Path) -> None:
+    text = "".join(f"{'x' * (width - 30)} line {number} {'needle' if number % 3 else ''}\n" for number in range(30))
+    text += "another line\n" * 60_000
+    runs, checkpoints = runs_of([text], tmp_path), Checkpoints()
+    expected = [(0, number) for number, line in enumerate(text.splitlines(), start=1) if literal in line]
+    assert found_lines(runs, pattern_of(literal, is_literal=True), checkpoints) == expected
+    assert literal == "needle" or checkpoints.count >= len(text) // 500_000
+
+
 def test_a_search_for_several_lines_does_not_read_the_rest_of_a_file_for_each_of_them(tmp_path: Path) -> None:
     runs, checkpoints = runs_of(["a line\n" * 50_000], tmp_path), Checkpoints()
     pattern = RecordingPattern.of("a[^z]*z|a", multiline=True)
