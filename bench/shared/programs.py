@@ -45,6 +45,11 @@ def run(command: Sequence[str | Path], tree: Path | None = None) -> str:
 def build_index(source: Path, repository: str, data: Path, embedder: str) -> IndexScope:
     """Indexes a source anew; vectors in the data folder's cache are reused. Raises RuntimeError."""
     shutil.rmtree(data / repository, ignore_errors=True)
+    return update_index(source, repository, data, embedder)
+
+
+def update_index(source: Path, repository: str, data: Path, embedder: str) -> IndexScope:
+    """Indexes a source, or does nothing where its index is current. Raises RuntimeError."""
     scope = ("--repository", repository, "--branch", BRANCH)
     run([GROUNDWIRE, "index", source, *scope, "--data", data, "--embedder", embedder])
     return IndexScope(repository=repository, branch=BRANCH)

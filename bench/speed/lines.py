@@ -9,9 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median, quantiles
-from tempfile import TemporaryDirectory
 
-from bench.shared.programs import build_index, running, serve_command
+from bench.shared.programs import running, serve_command, update_index
 from bench.shared.results import Grid
 from groundwire_client import GroundwireClient
 
@@ -35,7 +34,8 @@ def measure_lines(source: Path, literals: int, rounds: int, work: Path) -> Mappi
     """Milliseconds of each search, by the kind of the pattern and the program.
 
     Literals are words of the files, drawn with a fixed seed. ripgrep uses one thread, and reads the files anew; its
-    time includes that of the process. Raises RuntimeError where ripgrep is not installed.
+    time includes that of the process. The index stays in `work` for the next run. Raises RuntimeError where ripgrep is
+    not installed.
     """
     ripgrep = shutil.which("rg")
     if ripgrep is None:
@@ -47,23 +47,20 @@ def measure_lines(source: Path, literals: int, rounds: int, work: Path) -> Mappi
     milliseconds: dict[str, dict[str, list[float]]] = {
         kind: {GROUNDWIRE: [], RIPGREP: []} for kind in ("literals", "regular expressions")
     }
-    with TemporaryDirectory() as folder:
-        scope = build_index(source, "bench", Path(folder), "none")
-        with (
-            running(serve_command(Path(folder)), work / "serve.log") as server,
-            GroundwireClient(server.address) as client,
-        ):
-            for number in range(rounds + _WARM_UP):
-                for pattern in patterns:
-                    started = time.perf_counter()
-                    client.search_text(scope, pattern.text, regex=pattern.is_regex, max_matches=_MOST_MATCHES)
-                    answered = time.perf_counter()
-                    _run_ripgrep(ripgrep, pattern, source)
-                    ended = time.perf_counter()
-                    if number >= _WARM_UP:
-                        times = milliseconds["regular expressions" if pattern.is_regex else "literals"]
-                        times[GROUNDWIRE].append((answered - started) * 1000.0)
-                        times[RIPGREP].append((ended - answered) * 1000.0)
+    data = work / f"index-{source.resolve().name}"
+    scope = update_index(source, "bench", data, "none")
+    with running(serve_command(data), work / "serve.log") as server, GroundwireClient(server.address) as client:
+        for number in range(rounds + _WARM_UP):
+            for pattern in patterns:
+                started = time.perf_counter()
+                client.search_text(scope, pattern.text, regex=pattern.is_regex, max_matches=_MOST_MATCHES)
+                answered = time.perf_counter()
+                _run_ripgrep(ripgrep, pattern, source)
+                ended = time.perf_counter()
+                if number >= _WARM_UP:
+                    times = milliseconds["regular expressions" if pattern.is_regex else "literals"]
+                    times[GROUNDWIRE].append((answered - started) * 1000.0)
+                    times[RIPGREP].append((ended - answered) * 1000.0)
     return milliseconds
 
 

@@ -34,6 +34,22 @@ def test_both_programs_search_for_the_same(tmp_path: Path, monkeypatch: pytest.M
     ]
 
 
+def test_a_second_run_builds_the_index_only_if_the_source_has_changed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "source").mkdir()
+    (tmp_path / "source" / "shop.py").write_text("def total(orders):\n    return sum(orders)\n")
+    (tmp_path / "rg").write_text("#!/bin/sh\n")
+    (tmp_path / "rg").chmod(0o755)
+    monkeypatch.setenv("PATH", os.pathsep.join((str(tmp_path), os.environ["PATH"])))
+    versions = []
+    for text in ("", "", "tax = 19\n"):
+        (tmp_path / "source" / "tax.py").write_text(text)
+        measure_lines(tmp_path / "source", literals=1, rounds=1, work=tmp_path / "work")
+        versions.append((tmp_path / "work" / "index-source" / "bench" / "main" / ".active").read_text())
+    assert versions[0] == versions[1] != versions[2]
+
+
 def test_without_ripgrep_it_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(RuntimeError, match="rg is not on the PATH: install ripgrep"):
