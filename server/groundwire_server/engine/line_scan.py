@@ -41,7 +41,7 @@ class LineScan:
     def matches(self, checkpoint: Checkpoint) -> Iterator[tuple[int, int]]:
         """Where the first match of each matching line begins and ends, in the order of the runs.
 
-        With `multiline`, the line behind a match is the one behind its last line.
+        With `multiline`, each match begins behind the last line of the match before it.
         """
         literal = self._pattern.literal
         for piece in self._pieces():
@@ -56,7 +56,7 @@ class LineScan:
     def _literals(self, literal: bytes, piece: Span) -> Iterator[tuple[int, int]]:
         """As `_matches`, for a pattern that is plain text.
 
-        A search of RE2 takes long to begin. So behind a match, the next ones are looked for in a copy of some bytes.
+        A call of RE2 takes as long as reading some KiB. So behind a match, the next ones are looked for in a copy.
         """
         content, length, position, end = self._content, len(literal), piece.start, piece.end - 1
         while position <= end and (match := self._pattern.search(content, position, end)) is not None:

@@ -51,7 +51,7 @@ class LinearPattern:
         instructions: The size of the compiled pattern.
         ignore_case: Letters match in either case.
         required_literals: Texts within one line of which each match holds at least one; empty if none are known.
-        literal: The bytes of each match, where no others match and all are within one line; None for other patterns.
+        literal: The bytes of each match, if the pattern is a text in this very case, within one line; None otherwise.
     """
 
     def __init__(

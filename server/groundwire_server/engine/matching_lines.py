@@ -83,8 +83,8 @@ class MatchingLines:
             return self
         numbers = np.asarray([line.number for line in self.lines()], dtype=np.int64)
         in_order = np.lexsort((-self.runs.first_lines.take(self.run), numbers, paths))
-        is_first = np.ones(len(in_order), dtype=np.bool_)
-        is_first[1:] = np.diff(paths[in_order]) | np.diff(numbers[in_order])
+        paths, numbers = paths.take(in_order), numbers.take(in_order)
+        is_first = np.append(True, (paths[1:] != paths[:-1]) | (numbers[1:] != numbers[:-1]))
         return self._taken(in_order[is_first])
 
     def first(self, count: int) -> "MatchingLines":

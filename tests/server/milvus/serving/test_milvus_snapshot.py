@@ -271,6 +271,8 @@ def test_a_hidden_row_never_leaves(both: Both) -> None:
         np.fromiter(everything.rows(both.ids[:50]).values(), dtype=np.int64),
         np.fromiter(public.rows(both.ids[:50]).values(), dtype=np.int64),
     )
-    for read in (public.ids, public.labels, public.nodes, public.texts, public.text_sizes, public.vectors):
+    embedded = both.embedded.open(SCOPE, AccessContext())
+    of_milvus = public.ids, public.labels, public.nodes, public.texts, public.text_sizes, public.vectors, public.paths
+    for read in (*of_milvus, embedded.ids, embedded.labels, embedded.nodes, embedded.texts, embedded.paths):
         with pytest.raises(PermissionError, match="a hidden row"):
             read(hidden)
