@@ -6,16 +6,17 @@ from pathlib import Path
 
 
 def give_second_name(file: Path, target: Path) -> bool:
-    """Links a file to a path that nothing has, or copies it if the file system has no links; False if it is gone.
+    """Links a file to a path that nothing has, or copies it if the file system has no links; False if neither works.
 
-    A copy may be torn, so compare checksums. Raises OSError, such as for a full disk.
+    It may be gone meanwhile, or be of another user. A copy may be torn, so compare checksums.
     """
-    with suppress(OSError):
-        target.hardlink_to(file)
-        return True
-    if not file.is_file():
-        return False
-    with suppress(FileNotFoundError):
-        shutil.copyfile(file, target)
-        return True
+    for give in (_link, shutil.copyfile):
+        with suppress(OSError):
+            give(file, target)
+            return True
+    target.unlink(missing_ok=True)
     return False
+
+
+def _link(file: Path, target: Path) -> None:
+    target.hardlink_to(file)

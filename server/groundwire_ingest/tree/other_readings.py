@@ -26,6 +26,11 @@ class OtherReadings:
         for connection in self._connections:
             connection.close()
 
+    @property
+    def is_empty(self) -> bool:
+        """True if there is no such file."""
+        return not self._connections
+
     def content(self, path: str, reader: str, key: str) -> bytes | None:
         """What a reader made of the content `key` of the file at a path, pickled; None if no branch has it."""
         query = "SELECT digest, content FROM readings WHERE path = ? AND reader = ? AND key = ?"

@@ -54,7 +54,7 @@ class ReadBefore:
 
     def take_over(self, read: Callable[..., object], contents: Iterable[tuple[str, str]]) -> None:
         """Keeps what others have that a function made of the files with these contents, by path and key."""
-        if self._readings is None or self._others is None:
+        if self._readings is None or self._others is None or self._others.is_empty:
             return
         reader = read.__name__
         known = self._readings.known(reader)
@@ -99,8 +99,15 @@ class ReadBefore:
                 self._readings.keep(item.path, reader, key, bytes(Pickler.dumps(report)))
             yield report
 
+    def is_kept(self, read: Callable[..., object], path: str, key: str) -> bool:
+        """True if what was read of a file last was this content."""
+        return self._readings is not None and self._readings.content(path, read.__name__, key) is not None
+
     def last_read(self, read: Callable[[Path, ListedFile], Report], path: str, key: str) -> Report | None:
-        """What was read of a file when its content was another one, by the key of that; None if it is not kept."""
+        """What was read of a file when its content was another one, by the key of that; None if it is not kept.
+
+        In another branch it may have had that content.
+        """
         content = self._readings.content(path, read.__name__, key) if self._readings is not None else None
         if content is None and self._others is not None:
             content = self._others.content(path, read.__name__, key)

@@ -107,10 +107,9 @@ class TreeSource:
             self._files.kept_in(readings, of_others),
         ):
             yield
-            if others:
-                # Of those that were not read, for a later build that reads them.
-                for read in (read_file, read_deployment):
-                    self._files.take_over(read, self.contents())
+            # Of files that were not read, for a later build that reads them.
+            for read in (read_file, read_deployment):
+                self._files.take_over(read, self.contents())
             readings.forget_others(self.contents())
 
     def moved(self, before: FileContents, now: FileContents) -> tuple[MovedFile, ...] | None:
@@ -137,7 +136,7 @@ class TreeSource:
                 report_before = self._files.last_read(read_file, item.path, old)
                 report = next(self._files.map(read_file, self._root, (item,), workers))
                 # It may have changed since it was listed.
-                is_current = self._files.last_read(read_file, item.path, new) is not None
+                is_current = self._files.is_kept(read_file, item.path, new)
                 if report_before is None or isinstance(report, GivenUp) or not is_current:
                     return None
                 lines = line_moves(report_before, report)

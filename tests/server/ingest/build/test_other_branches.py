@@ -16,12 +16,16 @@ from groundwire_index.scope import MAX_ID_LENGTH
 from groundwire_index.store.loaded import LoadedIndex
 from groundwire_index.store.store import IndexStore
 from groundwire_ingest.build import kept_collection, segments, spool
+from groundwire_ingest.build.build import BuildOptions, build_index
 from groundwire_ingest.build.kept_collection import READINGS_FILE
 from groundwire_ingest.build.other_branches import MOST_BRANCHES_READ, OtherBranches
+from groundwire_ingest.build.second_name import give_second_name
 from groundwire_ingest.build.segments import SegmentMaker
 from groundwire_ingest.processes import Advance
 from groundwire_ingest.tree.access_rules import AccessRule
+from groundwire_ingest.tree.contents import tree_contents
 from groundwire_ingest.tree.other_readings import OtherReadings
+from groundwire_ingest.tree.source import TreeSource
 from groundwire_ingest.tree.walk import ListedFile
 from groundwire_ingest.workers import Workers
 from support.builds import Stages
@@ -72,9 +76,19 @@ def with_secret() -> dict[str, str]:
     return {**FILES, "app/tax.py": f"# {SECRET}\n{FILES['app/tax.py']}"}
 
 
+@pytest.fixture(scope="module")
+def data_of_main(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A data folder with a build of the branch main."""
+    main = Repository(tmp_path_factory.mktemp("main"))
+    main.files_of_a_build(stages=Stages())
+    return main.data
+
+
 @pytest.mark.parametrize("edit", [*EDITS])
-def test_a_branch_with_an_edit_gives_the_files_of_a_build_from_nothing(tmp_path: Path, edit: str, work: Work) -> None:
-    Repository(tmp_path).build()
+def test_a_branch_with_an_edit_gives_the_files_of_a_build_from_nothing(
+    tmp_path: Path, data_of_main: Path, edit: str, work: Work
+) -> None:
+    shutil.copytree(data_of_main, tmp_path / "data")
     path, text, expected = EDITS[edit]
     feature = Repository(tmp_path, "feature")
     feature.write(path, text)
@@ -84,7 +98,9 @@ def test_a_branch_with_an_edit_gives_the_files_of_a_build_from_nothing(tmp_path:
     assert ("Reading" in stages.seen) == (expected == READ)
     assert {*work.read} == ({path} if text is not None else set())
     assert files == feature.files_of_nothing()
-    assert feature.build() == RENEWED
+    stages = Stages()
+    assert files == feature.files_of_a_build(stages=stages)
+    assert "Reading" not in stages.seen
 
 
 def test_branches_that_are_edited_in_turn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -144,17 +160,18 @@ def test_a_merge_takes_what_the_merged_branch_keeps(tmp_path: Path, work: Work) 
 
 
 def test_a_file_system_without_links_has_copies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, work: Work) -> None:
-    def refuse(self: Path, target: Path) -> None:
-        raise OSError(errno.EPERM, os.strerror(errno.EPERM), str(self), None, str(target))
-
     main = Repository(tmp_path)
     main.build()
-    monkeypatch.setattr(Path, "hardlink_to", refuse)
+    monkeypatch.setattr(Path, "hardlink_to", _refuse)
     work.rows = 0
     feature = Repository(tmp_path, "feature")
     assert feature.build() == RENEWED
     shared = [path for path in feature.segments.iterdir() if path.is_file()]
     assert not any(path.samefile(main.segments / path.name) for path in shared)
+
+
+def _refuse(*_: object) -> None:
+    raise PermissionError(errno.EPERM, os.strerror(errno.EPERM))
 
 
 def test_other_access_rules_share_readings_alone(tmp_path: Path, work: Work) -> None:
@@ -176,7 +193,8 @@ def test_a_longer_name_of_a_branch_leaves_out_what_is_too_long(tmp_path: Path, i
         assert branch.build() == READ
         assert branch.build() == RENEWED
     indexes = [LoadedIndex(IndexStore(branch.data).require(branch.scope(1))) for branch in branches]
-    assert [path in index.nodes.categories["path"].values for index in indexes] == [True, False]
+    places = [index.nodes.categories["path"].values.find(path) for index in indexes]
+    assert [place is not None for place in places] == [True, False]
 
 
 class StorageElsewhere(IndexStore):
@@ -249,10 +267,9 @@ def test_what_a_killed_build_has_left_goes_with_a_build_or_a_deletion(
     main.build()
     main.write("app/tax.py", FILES["app/tax.py"])
     folders = [tmp_path / "killed once", tmp_path / "killed twice"]
-    give = kept_collection.give_second_name
 
     def give_and_copy(file: Path, target: Path) -> bool:
-        is_given = give(file, target)
+        is_given = give_second_name(file, target)
         for folder in folders:
             shutil.copytree(main.data, folder, dirs_exist_ok=True)
         return is_given
@@ -289,15 +306,46 @@ def test_damaged_files_of_the_other_branch_change_nothing(tmp_path: Path, damage
     main.build()
     files = sorted(path for path in main.segments.rglob("*") if path.is_file())
     assert len(files) > 8
-    for number, path in enumerate(files):
+    feature = Repository(tmp_path, "feature")
+    of_nothing = feature.files_of_nothing()
+    for path in files:
         content = path.read_bytes()
-        path.unlink()
         path.write_bytes(damaged(content))
-        feature = Repository(tmp_path, f"feature{number}")
+        stages = Stages()
+        assert (path.name, feature.files_of_a_build(stages=stages)) == (path.name, of_nothing)
         is_of_collection = path.parent == main.kept and path.name != READINGS_FILE
-        assert (path.name, feature.build()) == (path.name, READ if is_of_collection else RENEWED)
+        assert ("Reading" in stages.seen) == is_of_collection
         shutil.rmtree(feature.segments)
         path.write_bytes(content)
+
+
+def test_a_file_that_is_gone_or_of_another_user_gets_no_second_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file, target = tmp_path / "file", tmp_path / "target"
+    assert not give_second_name(file, target)
+    file.write_text("text", encoding="utf-8")
+    monkeypatch.setattr(Path, "hardlink_to", _refuse)
+    assert give_second_name(file, target)
+    assert target.read_text(encoding="utf-8") == "text"
+    monkeypatch.setattr(shutil, "copyfile", _refuse)
+    assert not give_second_name(file, target)
+    assert not target.exists()
+
+
+def test_a_file_that_changes_while_it_is_compared_is_read_again(tmp_path: Path) -> None:
+    """Although another branch has what was read of the content that it had before."""
+    main, third, feature = (Repository(tmp_path, name) for name in ("main", "third", "feature"))
+    main.build()
+    for branch in (third, feature):
+        branch.write("app/report.py", "# a\n" + FILES["app/report.py"])
+    third.write("app/more.py", "def more():\n    pass\n")
+    third.build()
+    contents = tree_contents(feature.tree)
+    feature.write("app/report.py", "# a\n# b\n" + FILES["app/report.py"])
+    stages = Stages()
+    build_index(TreeSource(feature.tree, contents=contents), BuildOptions(main.data, feature.scope(1), None), stages)
+    assert "Reading" in stages.seen
 
 
 def test_damaged_readings_of_the_other_branch_are_read_again(tmp_path: Path, work: Work) -> None:
@@ -366,10 +414,10 @@ def test_a_build_or_deletion_of_the_other_branch_at_the_same_time(
     main.build()
     feature.write("app/report.py", "# edited\n" + FILES["app/report.py"])
     meanwhile = Meanwhile(number, lambda: happens(main))
-    give, look, content = kept_collection.give_second_name, OtherBranches.segments, OtherReadings.content
+    look, content = OtherBranches.segments, OtherReadings.content
 
     def give_in_collection(file: Path, target: Path) -> bool:
-        is_given = give(file, target)
+        is_given = give_second_name(file, target)
         meanwhile.count()
         return is_given
 
