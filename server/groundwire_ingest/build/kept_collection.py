@@ -96,12 +96,9 @@ class KeptCollection:
         """
         renewed = self._renewed_from(self._folder, source, contents, scratch)
         for folder in self._others:
-            if renewed is None and self._checksums(folder, contents):
-                # Another build may write or remove the files while they are read.
-                with TemporaryDirectory(dir=scratch) as name:
-                    for file in _collected_files(folder):
-                        give_second_name(file, Path(name, file.name))
-                    renewed = self._renewed_from(Path(name), source, contents, scratch)
+            if renewed is not None:
+                break
+            renewed = self._renewed_from_other(folder, source, contents, scratch)
         return renewed
 
     def save(self, collected: Collected, contents: FileContents) -> None:
@@ -149,6 +146,17 @@ class KeptCollection:
         if moved is None or not all(_fits(folder, name, checksums) for name in checksums):
             return None
         return _Renewal(folder, rest).collected(moved, Path(mkdtemp(dir=scratch)))
+
+    def _renewed_from_other(
+        self, folder: Path, source: ComparableSource, contents: FileContents, scratch: Path
+    ) -> Collected | None:
+        """The same for a folder whose files another build may write or remove meanwhile: they get a second name."""
+        if not self._checksums(folder, contents):
+            return None
+        with TemporaryDirectory(dir=scratch) as name:
+            for file in _collected_files(folder):
+                give_second_name(file, Path(name, file.name))
+            return self._renewed_from(Path(name), source, contents, scratch)
 
     def _checksums(self, folder: Path, contents: FileContents) -> Mapping[str, str]:
         """The checksum of each file by its name; none if they cannot be read, or if settings or paths were others.

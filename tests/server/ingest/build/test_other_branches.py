@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from groundwire_index.nodes.node import NodeAccess
-from groundwire_index.scope import MAX_ID_LENGTH
+from groundwire_index.scope import MAX_ID_LENGTH, Scope
 from groundwire_index.store.loaded import LoadedIndex
 from groundwire_index.store.store import IndexStore
 from groundwire_ingest.build import kept_collection, segments, spool
@@ -28,7 +28,7 @@ from groundwire_ingest.tree.other_readings import OtherReadings
 from groundwire_ingest.tree.source import TreeSource
 from groundwire_ingest.tree.walk import ListedFile
 from groundwire_ingest.workers import Workers
-from support.builds import Stages
+from support.builds import Records, Stages, node
 from support.built_branches import EDITS, FILES, READ, RENEWED, Repository
 
 SECRET = "a very secret remark"
@@ -132,6 +132,17 @@ def test_a_branch_with_the_same_files_reads_none_and_shares_its_rows(tmp_path: P
     shared = [path for path in feature.segments.iterdir() if path.is_file()]
     assert shared
     assert all(path.samefile(main.segments / path.name) for path in shared)
+
+
+def test_branches_of_any_source_share_rows(tmp_path: Path, work: Work) -> None:
+    records = Records([node(f"n{number}", "text") for number in range(20)])
+    for branch in ("main", "feature"):
+        work.rows = 0
+        build_index(records, BuildOptions(tmp_path, Scope("shop", branch, "v1"), None), Stages())
+    assert work.rows == 0
+    for branch in ("main", "feature"):
+        index = LoadedIndex(IndexStore(tmp_path).require(Scope("shop", branch, "v1")))
+        assert {index.nodes.ids[row] for row in range(20)} == {f"shop::{branch}::cs::n{number}" for number in range(20)}
 
 
 def test_readings_are_there_for_a_later_edit(tmp_path: Path, work: Work) -> None:
