@@ -13,7 +13,7 @@ from groundwire_ingest.tree.scip.documents import DocumentPlace, Outline, text_a
 from groundwire_ingest.tree.scip.indexes import held_by
 from groundwire_ingest.tree.source import TreeSource
 from groundwire_ingest.tree.walk import COMPILER_INDEX_SUFFIX
-from groundwire_ingest.workers import GivenUp, Workers
+from groundwire_ingest.workers import FILE_READERS, GivenUp, Workers
 
 
 class ScipSource:
@@ -35,7 +35,7 @@ class ScipSource:
     def read(self) -> Iterator[SourceRecord]:
         """Nodes and skipped files, then edges between nodes that have been yielded."""
         folder = self._path.parent
-        with Workers("groundwire_ingest.tree.single_file") as workers:
+        with Workers(FILE_READERS) as workers:
             held = held_by(folder, self._path.name, workers)
             is_beside = self._path.suffix == COMPILER_INDEX_SUFFIX and any(map(self._is_beside, held.documents))
             if not is_beside and not any(place.has_text for place in held.documents):

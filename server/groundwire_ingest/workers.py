@@ -44,6 +44,9 @@ WAIT_SECONDS, WAITS_A_SECOND = 60, 20
 """How long a task is waited for: so long, and so many times its processor time, since other programs may be busy. Only
 a task that waits itself, such as for a file system that does not answer, takes longer."""
 
+FILE_READERS = "groundwire_ingest.tree.single_file"
+"""The module that reads the files of a tree; with the parsers that it imports, it takes half a second to load."""
+
 _OUT_OF_PROCESSOR_TIME = -getattr(signal, "SIGPROF", 0) or None
 """How a worker ends that takes too much of it; None where the system has no such limit."""
 _OWN_PACKAGES = ("groundwire_index.", "groundwire_ingest.")
@@ -101,6 +104,17 @@ class Unpickler(pickle.Unpickler):
         raise pickle.UnpicklingError(f"{module}.{name} is no type of a result")
 
 
+def load_libraries(libraries: str) -> None:
+    """Begins to load the module that `Workers` of the same name need, in the process that they are forked from.
+
+    It does not wait for the end. So that process loads it while this one does other work.
+    """
+    if sys.platform != "win32":
+        _CONTEXT.set_forkserver_preload(["__main__", libraries])
+        with no_imports_from_the_working_folder(), no_interruption_of_new_processes():
+            ensure_running()
+
+
 class Workers:
     """One worker for each processor, started when there is work for it. A context manager.
 
@@ -108,10 +122,7 @@ class Workers:
     """
 
     def __init__(self, libraries: str) -> None:
-        if sys.platform != "win32":
-            _CONTEXT.set_forkserver_preload(["__main__", libraries])
-            with no_imports_from_the_working_folder(), no_interruption_of_new_processes():
-                ensure_running()
+        load_libraries(libraries)
         self._threads = ThreadPoolExecutor(min(processor_count(), MOST_PROCESSES), "groundwire-worker")
         self._idle: deque[_Worker] = deque()
         self._started: list[_Worker] = []

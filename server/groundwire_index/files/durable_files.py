@@ -8,7 +8,8 @@ import mmap
 import os
 import sys
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
@@ -21,7 +22,10 @@ from groundwire_index.index_errors import BuildRefusedError, IndexDamagedError
 
 _SECONDS_BETWEEN_LOOKS = 0.02
 """How often a lock that another process holds is looked at."""
+_THREADED_BYTES = 1 << 24
+"""For files of less than this total size in bytes, starting threads takes longer than reading them."""
 Scalar = TypeVar("Scalar", bound=np.generic)
+Result = TypeVar("Result")
 
 if sys.platform != "win32":
     _LIBC = ctypes.CDLL(None, use_errno=True)
@@ -62,6 +66,16 @@ def sha256(path: Path) -> str:
     """Lower-case hexadecimal SHA-256 of a file, read in pieces."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def of_each_file(function: Callable[[Path], Result], paths: Sequence[Path]) -> Iterator[Result]:
+    """The results of hashing or writing files, in their order; of large files, by several threads at once."""
+    size = sum(path.stat().st_size for path in paths)
+    if size <= _THREADED_BYTES:
+        yield from map(function, paths)
+        return
+    with ThreadPoolExecutor() as threads:
+        yield from threads.map(function, paths)
 
 
 def make_durable(path: Path) -> None:

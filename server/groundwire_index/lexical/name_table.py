@@ -1,6 +1,6 @@
 """The names of an index: the rows of each name, the names of each row, and the names that contain each trigram."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -8,48 +8,73 @@ from numpy.typing import NDArray
 
 from groundwire_index.files.durable_files import map_array, write_array
 from groundwire_index.files.segment import HeldSegment, Parts, Segment
-from groundwire_index.files.spans import is_first_of_pair, positions_of
+from groundwire_index.files.spans import positions_of
 from groundwire_index.files.string_column import StringColumn
 from groundwire_index.lexical.postings import FrequentTerms, Postings, write_frequent
 from groundwire_index.lexical.term_runs import vocabulary_parts, write_merged_postings
 
-_BITS = 21
-_CHARACTER = (1 << _BITS) - 1
 _BEFORE, _AFTER = "  ", " "
+_PADDING = len(_BEFORE + _AFTER)
+_MOST_PAIRS = np.iinfo(np.int64).max
+"""How many pairs of a trigram and a name have numbers."""
 
 
 def trigram_parts(name: str, names: Sequence[str]) -> tuple[Parts, NDArray[np.int32]]:
-    """The run of the trigrams of names, none of them empty, and how many distinct trigrams each name has [names].
+    """The run of the trigrams of names, and how many distinct trigrams each name has [names].
 
-    The parts are those of `TermRun.parts`; the rows are the positions of the names.
+    The parts are those of `TermRun.parts`; the rows are the positions of the names. There is at least one name, none is
+    empty, and they are at most as many as `fitting` says.
     """
-    padded = "".join(f"{_BEFORE}{node_name}{_AFTER}" for node_name in names)
-    characters = np.frombuffer(padded.encode("utf-32-le"), dtype="<u4").astype(np.uint64)
-    lengths = np.fromiter(map(len, names), dtype=np.int64, count=len(names))
-    held = lengths + 1
-    owners = np.repeat(np.arange(len(names), dtype=np.int32), held)
+    characters = _characters(f"{_BEFORE}{node_name}{_AFTER}" for node_name in names)
+    alphabet = _alphabet(characters)
+    codes_by_character = np.zeros(int(alphabet[-1]) + 1, dtype=np.int64)
+    codes_by_character[alphabet] = np.arange(len(alphabet))
+    codes = codes_by_character.take(characters)
+    trigrams = (codes[:-2] * len(alphabet) + codes[1:-1]) * len(alphabet) + codes[2:]
     # A trigram starts at every character but the last two of each padded name.
-    starts = np.arange(len(owners)) + (len(_BEFORE + _AFTER) - 1) * owners
-    packed = (
-        (characters[starts] << np.uint64(2 * _BITS))
-        | (characters[starts + 1] << np.uint64(_BITS))
-        | characters[starts + 2]
-    )
-    order = np.lexsort((owners, packed))
-    packed, owners = packed[order], owners[order]
-    first = is_first_of_pair(packed, owners)
-    packed, owners = packed[first], owners[first]
-    terms, counts = np.unique(packed, return_counts=True)
+    lengths = np.fromiter(map(len, names), dtype=np.int64, count=len(names))
+    owners = np.repeat(np.arange(len(names), dtype=np.int64), lengths + _PADDING - 2)
+    starts = np.arange(len(owners)) + 2 * owners
+    # One number for each pair: sorting numbers takes a tenth of the time of sorting by two columns.
+    pairs = np.sort(trigrams[starts] * len(names) + owners)
+    terms, owners = np.divmod(pairs[_differs(pairs)], len(names))
+    firsts = np.flatnonzero(_differs(terms))
     parts: Parts = {
-        **vocabulary_parts(name, [_unpacked(term) for term in terms.tolist()]),
-        f"{name}.counts": counts.astype(np.int32),
-        f"{name}.rows": owners,
+        **vocabulary_parts(name, _texts(terms[firsts], alphabet)),
+        f"{name}.counts": np.diff(firsts, append=len(terms)).astype(np.int32),
+        f"{name}.rows": owners.astype(np.int32),
     }
     return parts, np.bincount(owners, minlength=len(names)).astype(np.int32)
 
 
-def _unpacked(trigram: int) -> str:
-    return "".join(chr(trigram >> shift & _CHARACTER) for shift in (2 * _BITS, _BITS, 0))
+def fitting(names: Sequence[str]) -> int:
+    """How many of the first names `trigram_parts` takes at once: all, unless they have tens of thousands of letters."""
+    count = len(names)
+    while count * len(_alphabet(_characters([_BEFORE, *names[:count]]))) ** 3 > _MOST_PAIRS:
+        count //= 2
+    return count
+
+
+def _characters(texts: Iterable[str]) -> NDArray[np.uint32]:
+    """The code points of texts, one after the other."""
+    return np.frombuffer("".join(texts).encode("utf-32-le"), dtype="<u4")
+
+
+def _alphabet(characters: NDArray[np.uint32]) -> NDArray[np.int64]:
+    """The distinct code points, ascending."""
+    return np.flatnonzero(np.bincount(characters))
+
+
+def _differs(values: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Which of sorted values [m] differ from the one before them."""
+    return np.concatenate(([True], values[1:] != values[:-1]))
+
+
+def _texts(trigrams: NDArray[np.int64], alphabet: NDArray[np.int64]) -> list[str]:
+    """Trigrams as texts; each is a number whose three digits are places in the alphabet."""
+    pairs, last = np.divmod(trigrams, len(alphabet))
+    characters = alphabet[np.stack((*np.divmod(pairs, len(alphabet)), last), axis=1)]
+    return ["".join(map(chr, trigram)) for trigram in characters.tolist()]
 
 
 NAMES = "names"
@@ -77,11 +102,14 @@ def write_names(directory: Path, segments: Sequence[Segment], scratch: Path, nam
     names = bearers.terms
     sizes = [np.zeros(0, dtype=np.int32)]
     runs: list[Segment] = []
-    for start in range(0, len(names), names_a_run):
+    start = 0
+    while start < len(names):
         block = [names[position] for position in range(start, min(start + names_a_run, len(names)))]
+        block = block[: fitting(block)]
         parts, held = trigram_parts(_TRIGRAMS, block)
         sizes.append(held)
         runs.append(HeldSegment(start, len(block), parts).spill(scratch / f"{_TRIGRAMS}.{start}"))
+        start += len(block)
     write_merged_postings(directory, _TRIGRAMS, runs)
     write_frequent_trigrams(directory, len(names))
     write_array(directory / _SIZES_FILE, np.concatenate(sizes))

@@ -115,9 +115,7 @@ def _hashed(trigrams: NDArray[np.uint32]) -> NDArray[np.int64]:
 
 def _folded(texts: NDArray[np.uint8]) -> NDArray[np.uint8]:
     """The bytes with capital letters of ASCII as small ones."""
-    folded = texts.copy()
-    folded[(texts >= ord("A")) & (texts <= ord("Z"))] |= np.uint8(ord("a") - ord("A"))
-    return folded
+    return np.frombuffer(texts.tobytes().lower(), dtype=np.uint8)
 
 
 def _block_count(size: int) -> int:

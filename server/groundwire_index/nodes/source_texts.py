@@ -5,10 +5,9 @@ into runs. The lines of a run belong to one node, so whoever may see the node ma
 text of its own, as in a source of records, is a file by itself.
 """
 
-from array import array
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -70,14 +69,17 @@ class SourceRuns:
 
 def write_source_texts(directory: Path, nodes: NodeTable, texts: Mapping[str, str]) -> None:
     """Writes the files of an index; `texts` has the text of each file that has one, by path."""
-    starts, numbers = array("q", [0]), array("i")
+    ends: list[NDArray[np.int64]] = [np.zeros(1, dtype=np.int64)]
+    numbers: list[NDArray[np.int32]] = [np.zeros((len(_COLUMNS), 0), dtype=np.int32)]
     with (directory / _CONTENT).open("wb") as file:
         for number, lines in enumerate(_files(nodes, texts)):
-            for run in lines.runs():
-                starts.append(starts[-1] + file.write(run.content))
-                numbers.extend((run.row, run.first_line, number, lines.path))
-    write_array(directory / _STARTS, np.asarray(starts, dtype=np.int64))
-    write_array(directory / _NUMBERS, np.asarray(numbers, dtype=np.int32).reshape(-1, len(_COLUMNS)).T)
+            runs = lines.runs()
+            of_file, of_path = np.full((2, len(runs.rows)), ((number,), (lines.path,)))
+            numbers.append(np.stack((runs.rows, runs.first_lines, of_file, of_path)).astype(np.int32))
+            ends.append(file.tell() + runs.ends)
+            file.write(runs.content)
+    write_array(directory / _STARTS, np.concatenate(ends))
+    write_array(directory / _NUMBERS, np.concatenate(numbers, axis=1))
     write_signatures(directory, map_array(directory / _CONTENT, np.uint8, (None,)))
 
 
@@ -91,11 +93,14 @@ def open_source_texts(directory: Path) -> SourceRuns:
     return SourceRuns(content.data, open_signatures(directory, len(content)), starts[:-1], starts[1:], *numbers)
 
 
-@dataclass(frozen=True, slots=True)
-class _Run:
-    row: int
-    first_line: int
+@dataclass(frozen=True, slots=True, eq=False)
+class _FileRuns:
+    """The runs of one file [m]: its content, where each run ends in it, and its row and first line."""
+
     content: bytes
+    ends: NDArray[np.int64]
+    rows: NDArray[np.int64]
+    first_lines: NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +121,7 @@ class _FileLines:
     nodes: tuple[_NodeLines, ...]
     first_line: int = 1
 
-    def runs(self) -> Iterator[_Run]:
+    def runs(self) -> _FileRuns:
         """The runs of the file.
 
         A line belongs to the innermost node around it, which is the one with the fewest lines. A line that no node is
@@ -125,36 +130,34 @@ class _FileLines:
         content = self.text.replace("\r\n", "\n").encode()
         if not content.endswith(b"\n"):
             content += b"\n"
-        line_starts = np.flatnonzero(np.frombuffer(content, dtype=np.uint8) == ord("\n")) + 1
-        line_starts = np.concatenate(([0], line_starts))
-        owners = np.full(len(line_starts) - 1, self.nodes[0].row, dtype=np.int64)
+        line_ends = np.flatnonzero(np.frombuffer(content, dtype=np.uint8) == ord("\n")) + 1
+        owners = np.full(len(line_ends), self.nodes[0].row, dtype=np.int64)
         # An inner node is written over those around it. Of nodes of the same lines the first one in the index counts.
         for node in sorted(self.nodes, key=lambda node: (node.start_line - node.end_line, -node.row)):
             if node.start_line > 0:
                 owners[node.start_line - self.first_line : node.end_line - self.first_line + 1] = node.row
-        borders = np.flatnonzero(np.diff(owners)) + 1
-        for first, last in zip([0, *borders.tolist()], [*borders.tolist(), len(owners)], strict=True):
-            run_content = content[line_starts[first] : line_starts[last]]
-            yield _Run(int(owners[first]), self.first_line + first, run_content)
+        last_lines = np.append(np.flatnonzero(owners[1:] != owners[:-1]), len(owners) - 1)
+        first_lines = np.concatenate(([0], last_lines[:-1] + 1))
+        return _FileRuns(content, line_ends[last_lines], owners[last_lines], self.first_line + first_lines)
 
 
 def _files(nodes: NodeTable, texts: Mapping[str, str]) -> Iterator[_FileLines]:
     """The files of an index by path; nodes of a file without a text follow each other by their lines."""
     paths = nodes.categories["path"]
-    in_order = np.lexsort((np.arange(len(paths.codes)), nodes.numbers["start_line"], paths.codes))
-    for code, rows in groupby(in_order.tolist(), key=paths.codes.__getitem__):
-        held = [_lines_of(nodes, row) for row in rows]
-        path = paths.values[int(code)]
+    start_lines, end_lines = nodes.numbers["start_line"], nodes.numbers["end_line"]
+    in_order = np.lexsort((np.arange(len(paths.codes)), start_lines, paths.codes))
+    codes = paths.codes.take(in_order)
+    lines = map(_NodeLines, in_order.tolist(), start_lines.take(in_order).tolist(), end_lines.take(in_order).tolist())
+    first_of_paths = np.flatnonzero(np.diff(codes, prepend=-1))
+    for code, count in zip(codes[first_of_paths].tolist(), np.diff(first_of_paths, append=len(codes)), strict=True):
+        nodes_of_path = tuple(islice(lines, int(count)))
+        path = paths.values[code]
         text = texts.get(path)
         if text is not None:
-            yield _FileLines(int(code), text, tuple(held))
+            yield _FileLines(code, text, nodes_of_path)
             continue
-        for node in held:
+        for node in nodes_of_path:
             if nodes.texts.byte_length(node.row):
-                number = int(code) if path else _UNKNOWN_PATH + node.row
+                number = code if path else _UNKNOWN_PATH + node.row
                 alone = (_NodeLines(node.row, 0, 0),)
                 yield _FileLines(number, nodes.texts[node.row], alone, max(1, node.start_line))
-
-
-def _lines_of(nodes: NodeTable, row: int) -> _NodeLines:
-    return _NodeLines(row, int(nodes.numbers["start_line"][row]), int(nodes.numbers["end_line"][row]))

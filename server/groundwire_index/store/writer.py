@@ -4,14 +4,13 @@ Each table is made of all segments of the rows and by itself, several at once.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import TypeAlias
 
-from groundwire_index.files.durable_files import make_durable, sha256
+from groundwire_index.files.durable_files import make_durable, of_each_file, sha256
 from groundwire_index.files.segment import Segment
 from groundwire_index.graph.edges import EdgeTable, write_edges, write_service_edges
 from groundwire_index.lexical.lexical import CODE, PROSE, write_lexical
@@ -80,9 +79,6 @@ def write_tables(
 
 SKIPPED_FILE = "skipped.tsv"
 
-_THREADED_BYTES = 1 << 24
-"""Files of at least this total size in bytes are hashed by several threads; for less, starting them takes longer."""
-
 
 @dataclass(frozen=True, slots=True)
 class Origin:
@@ -147,13 +143,10 @@ def seal_index(
 def _seal(directory: Path, report: ProgressCallback) -> tuple[FileEntry, ...]:
     """Forces the files of a directory to disk, and returns their checksums."""
     paths = sorted(directory.iterdir())
-    sizes = [path.stat().st_size for path in paths]
     entries: list[FileEntry] = []
-    with ThreadPoolExecutor() as threads:
-        checksums = (threads.map if sum(sizes) > _THREADED_BYTES else map)(_durable_sha256, paths)
-        for path, size, checksum in zip(paths, sizes, checksums, strict=True):
-            entries.append(FileEntry(path.name, size, checksum))
-            report(len(entries), len(paths))
+    for path, checksum in zip(paths, of_each_file(_durable_sha256, paths), strict=True):
+        entries.append(FileEntry(path.name, path.stat().st_size, checksum))
+        report(len(entries), len(paths))
     return tuple(entries)
 
 

@@ -41,7 +41,7 @@ from groundwire_ingest.records import ComparableSource, FileContents, SkippedFil
 from groundwire_ingest.software import software
 
 EMBEDDING_CACHE_FILE = ".embeddings.sqlite3"
-BYTES_WORTH_PROCESSES = 8 << 20
+BYTES_WORTH_PROCESSES = 16 << 20
 BYTES_A_SEGMENT = 16 << 20
 _MERGING = 16
 """Merging segments takes less time than making them, by about this factor."""

@@ -19,7 +19,7 @@ from tempfile import TemporaryDirectory, mkdtemp
 import numpy as np
 from numpy.typing import NDArray
 
-from groundwire_index.files.durable_files import sha256
+from groundwire_index.files.durable_files import of_each_file, sha256
 from groundwire_index.graph.edges import EdgeTable
 from groundwire_index.scope import MAX_ID_LENGTH, Scope, id_prefix
 from groundwire_ingest.build.collect import Collected
@@ -129,7 +129,7 @@ class KeptCollection:
         _write_edges(self._folder / _EDGES_FILE, collected.edges)
         (self._folder / _REST_FILE).write_bytes(Pickler.dumps(rest))
         names = [*(path.name for path in paths), _EDGES_FILE, _REST_FILE]
-        checksums = {name: sha256(self._folder / name) for name in names}
+        checksums = dict(zip(names, _checksums_of(self._folder, names), strict=True))
         # Written last: what a crash leaves without it is not used.
         written = json.dumps({"settings": self._settings, "paths": _paths_hash(contents), "checksums": checksums})
         (self._folder / _CHECKSUMS_FILE).write_text(written, encoding="utf-8")
@@ -139,11 +139,11 @@ class KeptCollection:
     ) -> Collected | None:
         """The same by what a folder holds."""
         checksums = self._checksums(folder, contents)
-        if not _fits(folder, _REST_FILE, checksums):
+        if _REST_FILE not in checksums or not _are_sound(folder, {_REST_FILE: checksums[_REST_FILE]}):
             return None
         rest: _Rest = Unpickler((folder / _REST_FILE).read_bytes()).load()
         moved = source.moved(rest.contents, contents) if rest.has_nodes_of(self._prefix_bytes) else None
-        if moved is None or not all(_fits(folder, name, checksums) for name in checksums):
+        if moved is None or not _are_sound(folder, checksums):
             return None
         return _Renewal(folder, rest).collected(moved, Path(mkdtemp(dir=scratch)))
 
@@ -179,9 +179,14 @@ def _paths_hash(contents: FileContents) -> str:
     return hashlib.sha256(paths.encode(errors="surrogateescape")).hexdigest()
 
 
-def _fits(folder: Path, name: str, checksums: Mapping[str, str]) -> bool:
-    path = folder / name
-    return path.is_file() and sha256(path) == checksums.get(name)
+def _are_sound(folder: Path, checksums: Mapping[str, str]) -> bool:
+    """True if all files are there and have their checksums."""
+    are_there = all((folder / name).is_file() for name in checksums)
+    return are_there and _checksums_of(folder, [*checksums]) == [*checksums.values()]
+
+
+def _checksums_of(folder: Path, names: Sequence[str]) -> list[str]:
+    return [*of_each_file(sha256, [folder / name for name in names])]
 
 
 def _collected_files(folder: Path) -> list[Path]:

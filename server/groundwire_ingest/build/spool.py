@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
+from typing import BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +21,10 @@ _PLACES_FILE = "nodes.places.npy"
 _TEXTS_FILE = "texts.utf8"
 ROWS_A_SPAN = 1_024
 """On average: more of them make tables slower to merge, larger ones take longer to make again."""
+
+
+_COPIED_BYTES = 1 << 20
+"""How much of a file is copied at once."""
 
 
 class NodeSpool:
@@ -39,13 +44,25 @@ class NodeSpool:
     def append(self, node: SourceNode) -> int:
         """Writes a node; returns its number."""
         content = pickle.dumps(node, pickle.HIGHEST_PROTOCOL)
-        return self.append_pickled(content, hashlib.blake2b(content, digest_size=16).digest())
-
-    def append_pickled(self, content: bytes, digest: bytes) -> int:
-        """The same for a node as `append` writes it, and its digest."""
         self._ends.append(self._ends[-1] + self._file.write(content))
-        self._digests += digest
+        self._digests += hashlib.blake2b(content, digest_size=16).digest()
         return len(self._ends) - 2
+
+    def append_copies(self, file: BinaryIO, start: int, ends: NDArray[np.int64], digests: NDArray[np.int64]) -> None:
+        """Copies nodes that follow each other in a file as `append` wrote them.
+
+        Args:
+            file: The file.
+            start: Where the first of them begins.
+            ends: Where each of them ends [m].
+            digests: Their digests [m, 2].
+        """
+        self._ends.frombytes((ends - start + self._ends[-1]).tobytes())
+        self._digests += digests.tobytes()
+        file.seek(start)
+        end = int(ends[-1])
+        for position in range(start, end, _COPIED_BYTES):
+            self._file.write(file.read(min(_COPIED_BYTES, end - position)))
 
     def read(self, number: int) -> SourceNode:
         """A node that was written."""
@@ -206,14 +223,18 @@ class SpooledNodes:
 
     def with_nodes(self, nodes: Mapping[int, SourceNode], directory: Path) -> "SpooledNodes":
         """A copy in another folder, with other nodes in some rows; nothing of those before is in it."""
-        starts, ends, *digests = (column.tolist() for column in self._places)
+        starts, ends, *_ = self._places
+        digests = self._places[2:].T
+        is_replaced = np.zeros(self.count, dtype=np.bool_)
+        is_replaced[list(nodes)] = True
+        # Nodes that stay are copied together as far as they follow each other on disk.
+        begins_copy = is_replaced[1:] | is_replaced[:-1] | (starts[1:] != ends[:-1])
         with self.files[0].open("rb") as file, NodeSpool(directory) as spool:
-            for row, (start, end, *digest) in enumerate(zip(starts, ends, *digests, strict=True)):
+            for row, following in pairwise([0, *(np.flatnonzero(begins_copy) + 1).tolist(), self.count]):
                 if row in nodes:
                     spool.append(nodes[row])
                 else:
-                    file.seek(start)
-                    spool.append_pickled(file.read(end - start), np.asarray(digest, dtype=np.int64).tobytes())
+                    spool.append_copies(file, int(starts[row]), ends[row:following], digests[row:following])
             return spool.finish(np.arange(self.count))
 
     def discard(self) -> None:

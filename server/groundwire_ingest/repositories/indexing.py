@@ -78,6 +78,10 @@ class Indexer:
         if known_inputs and not always and active.active_index and self._inputs_of_version(active) == known_inputs:
             return Unchanged(active)
         # Modules that only a build needs take longer to load than the check that nothing has changed.
+        from groundwire_ingest.workers import FILE_READERS, load_libraries
+
+        if contents is not None:
+            load_libraries(FILE_READERS)
         from groundwire_ingest.build.build import BuildOptions, build_index
         from groundwire_ingest.tree.read_before import ReadBefore
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from groundwire_ingest.ingest_errors import IngestError
 from groundwire_ingest.records import SkippedFile
-from groundwire_ingest.tree.ignore_pattern import IgnorePattern, ignore_pattern
+from groundwire_ingest.tree.ignore_pattern import AnyPattern, IgnorePattern, ignore_pattern
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _SHOWN_BYTES = 80
@@ -16,11 +16,13 @@ _NO_NAMES = frozenset({"", ".", ".."})
 class IgnoreRules:
     """The patterns of one .gitignore, the last one first; `outer` has those of the folders around it.
 
-    `folder` is the path of the .gitignore's folder with a trailing slash, empty for the tree's root.
+    `folder` is the path of the .gitignore's folder with a trailing slash, empty for the tree's root. `any_pattern`
+    has all patterns at once, since most paths match none.
     """
 
     folder: str
     patterns: tuple[IgnorePattern, ...]
+    any_pattern: AnyPattern
     outer: "IgnoreRules | None"
 
     def ignores(self, path: str) -> bool:
@@ -29,9 +31,10 @@ class IgnoreRules:
         rules: IgnoreRules | None = self
         while rules is not None:
             below = _bytes(path.removesuffix("/").removeprefix(rules.folder))
-            for pattern in rules.patterns:
-                if pattern.matches(below, is_folder):
-                    return not pattern.includes
+            if rules.any_pattern.may_match(below):
+                for pattern in rules.patterns:
+                    if pattern.matches(below, is_folder):
+                        return not pattern.includes
             rules = rules.outer
         return False
 
@@ -50,7 +53,7 @@ def read_rules(folder: str, content: bytes, outer: IgnoreRules | None) -> tuple[
         else:
             if pattern is not None:
                 patterns.append(pattern)
-    return IgnoreRules(folder, tuple(reversed(patterns)), outer), tuple(notes)
+    return IgnoreRules(folder, tuple(reversed(patterns)), AnyPattern.of(patterns), outer), tuple(notes)
 
 
 class Exclusions:

@@ -57,6 +57,32 @@ class IgnorePattern:
         return self.expression.fullmatch(path, path.rfind(b"/") + 1 if self.of_names else 0) is not None
 
 
+@dataclass(frozen=True, slots=True)
+class AnyPattern:
+    """All patterns of a .gitignore at once: those of names, and those of whole paths; None where there are none."""
+
+    of_names: re.Pattern[bytes] | None
+    of_paths: re.Pattern[bytes] | None
+
+    @classmethod
+    def of(cls, patterns: Sequence[IgnorePattern]) -> "AnyPattern":
+        """Those patterns together."""
+        return cls(
+            _alternatives([pattern.expression.pattern for pattern in patterns if pattern.of_names]),
+            _alternatives([pattern.expression.pattern for pattern in patterns if not pattern.of_names]),
+        )
+
+    def may_match(self, path: bytes) -> bool:
+        """False if no pattern matches `path`, whether it is a folder's or a file's."""
+        if self.of_names is not None and self.of_names.fullmatch(path, path.rfind(b"/") + 1):
+            return True
+        return self.of_paths is not None and self.of_paths.fullmatch(path) is not None
+
+
+def _alternatives(expressions: Sequence[bytes]) -> re.Pattern[bytes] | None:
+    return re.compile(b"|".join(expressions), re.DOTALL) if expressions else None
+
+
 def ignore_pattern(line: bytes) -> IgnorePattern | None:
     """The pattern of a line without its line end; None for a blank line and a comment.
 

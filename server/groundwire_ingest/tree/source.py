@@ -33,7 +33,7 @@ from groundwire_ingest.tree.scip.indexes import CompilerIndexes
 from groundwire_ingest.tree.single_file import FileReport, read_deployment, read_file
 from groundwire_ingest.tree.stated_nodes import NodeStatements, TreeServices
 from groundwire_ingest.tree.walk import ListedFile, Listing
-from groundwire_ingest.workers import GivenUp, Workers
+from groundwire_ingest.workers import FILE_READERS, GivenUp, Workers
 
 MOST_MOVED_FILES = 16
 """Each takes a look at all edges and ends of the tree; from some number on, to resolve all names is faster."""
@@ -129,7 +129,7 @@ class TreeSource:
     def _compared(self, changed: Sequence[tuple[Listing, str, str]]) -> tuple[MovedFile, ...] | None:
         """The files that were listed with another content before."""
         moved: list[MovedFile] = []
-        with Workers("groundwire_ingest.tree.single_file") as workers:
+        with Workers(FILE_READERS) as workers:
             for item, old, new in changed:
                 if isinstance(item, SkippedFile) or item.language in _DEPLOY_LANGUAGES:
                     return None
@@ -150,7 +150,7 @@ class TreeSource:
 
     def read(self) -> Iterator[SourceRecord]:
         """Skipped files, unused patterns, then nodes, then facts and edges of nodes that have been yielded."""
-        with Workers("groundwire_ingest.tree.single_file") as workers:
+        with Workers(FILE_READERS) as workers:
             yield from self._read(workers)
 
     def _read(self, workers: Workers) -> Iterator[SourceRecord]:
