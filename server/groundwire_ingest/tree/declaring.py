@@ -15,7 +15,7 @@ from groundwire_ingest.tree.flag_signs import FlagSigns
 from groundwire_ingest.tree.framework_facts import Page
 from groundwire_ingest.tree.languages.go.go_modules import GoModule
 from groundwire_ingest.tree.languages.module_files import ModuleFile
-from groundwire_ingest.tree.literals import Statement, procedure_edges, statements
+from groundwire_ingest.tree.literals import ProcedureNames, Statement, statements
 from groundwire_ingest.tree.names.rules import TreeLayout
 from groundwire_ingest.tree.reading import Signs
 from groundwire_ingest.tree.sql.catalog import SqlCatalog
@@ -89,7 +89,7 @@ def declare(
         signs.mentions.settings.services,
         first_keys,
         mentioned,
-        tuple(procedure_edges(catalog, late_literals)),
+        tuple(ProcedureNames(catalog).edges(late_literals)),
         (*(item for file in files for item in file.statements), *statements(late_literals)),
     )
 

@@ -99,8 +99,8 @@ def text_statements(texts: Iterable[ResolvedText]) -> Iterator[Statement]:
 def text_edges(catalog: SqlCatalog, texts: Iterable[ResolvedText]) -> Iterator[SourceEdge]:
     """Edges from code to the procedures and tables of `catalog` that `texts` are the names of.
 
-    Confidence is as in `procedure_edges`, and EXECUTED_PROCEDURE_CONFIDENCE or NAMED_TABLE_CONFIDENCE where the code
-    says what the name is of; for a text in a base class it is at most INHERITED_CONFIDENCE.
+    Confidence is as in `ProcedureNames.edges`, and EXECUTED_PROCEDURE_CONFIDENCE or NAMED_TABLE_CONFIDENCE where the
+    code says what the name is of; for a text in a base class it is at most INHERITED_CONFIDENCE.
     """
     for text in texts:
         most = INHERITED_CONFIDENCE if text.is_inherited else 1.0
@@ -116,16 +116,28 @@ def text_edges(catalog: SqlCatalog, texts: Iterable[ResolvedText]) -> Iterator[S
         yield from literal_edges(catalog, literal, references, most)
 
 
-def procedure_edges(catalog: SqlCatalog, literals: Iterable[StringLiteral]) -> Iterator[SourceEdge]:
-    """Executes edges from the code that holds `literals` to the procedures of `catalog` that they are the names of.
+class ProcedureNames:
+    """The procedures of a catalog that literals are the names of. Generated code has the same literals many times."""
 
-    Confidence, lowered to that of the name's resolution: QUALIFIED_PROCEDURE_CONFIDENCE for a name with its schema, and
-    BARE_PROCEDURE_CONFIDENCE for one without, of MINIMUM_BARE_NAME_CHARACTERS or more.
-    """
-    for literal in literals:
-        named = None if literal.has_insertions else _procedure_named(literal.text)
-        if named is not None:
-            yield from literal_edges(catalog, literal, _procedure(catalog, named))
+    def __init__(self, catalog: SqlCatalog) -> None:
+        """`catalog` is complete before the first literal is looked up."""
+        self._catalog = catalog
+        self._references: dict[str, list[FoundReference]] = {}
+
+    def edges(self, literals: Iterable[StringLiteral]) -> Iterator[SourceEdge]:
+        """Executes edges from the code that holds `literals` to the procedures that they are the names of.
+
+        Confidence, lowered to that of the name's resolution: QUALIFIED_PROCEDURE_CONFIDENCE for a name with its schema,
+        and BARE_PROCEDURE_CONFIDENCE for one without, of MINIMUM_BARE_NAME_CHARACTERS or more.
+        """
+        for literal in literals:
+            named = None if literal.has_insertions else _procedure_named(literal.text)
+            if named is None:
+                continue
+            references = self._references.get(named)
+            if references is None:
+                references = self._references[named] = _procedure(self._catalog, named)
+            yield from literal_edges(self._catalog, literal, references)
 
 
 def references_in(statement: Statement) -> tuple[FoundReference, ...]:

@@ -86,17 +86,15 @@ class ReadBefore:
         answers = workers.map(reading, fresh, size)
         for item, key, is_known in zip(items, keys, known, strict=True):
             content = self._readings.content(item.path, reader, key) if is_known and key is not None else None
-            if content is not None:
-                known_report: Report = Unpickler(content).load()
-                yield known_report
-                continue
-            answer = next(workers.map(reading, (item,), size) if is_known else answers)
-            if isinstance(answer, GivenUp):
-                yield answer
-                continue
-            key, report = answer
-            if key is not None:
-                self._readings.keep(item.path, reader, key, bytes(Pickler.dumps(report)))
+            if content is None:
+                answer = next(workers.map(reading, (item,), size) if is_known else answers)
+                if isinstance(answer, GivenUp):
+                    yield answer
+                    continue
+                key, content = answer
+                if key is not None:
+                    self._readings.keep(item.path, reader, key, content)
+            report: Report = Unpickler(content).load()
             yield report
 
     def is_kept(self, read: Callable[..., object], path: str, key: str) -> bool:
@@ -143,7 +141,7 @@ def _content_key(root: Path, item: ListedFile) -> str | None:
     return content if len(content) == len(item.language) + 1 + _HASH_CHARACTERS else None
 
 
-def _read(read: Callable[[Path, ListedFile], Report], root: Path, item: ListedFile) -> tuple[str | None, Report]:
-    """The result of a file, and its key; None for a file that changes while it is read."""
+def _read(read: Callable[[Path, ListedFile], Report], root: Path, item: ListedFile) -> tuple[str | None, bytes]:
+    """The pickled result of a file, and its key; None for a file that changes while it is read."""
     before, report = _content_key(root, item), read(root, item)
-    return before if before == _content_key(root, item) else None, report
+    return before if before == _content_key(root, item) else None, bytes(Pickler.dumps(report))

@@ -16,7 +16,7 @@ from groundwire_ingest.tree.files.facts_about_code import MapperFacts, ProjectFa
 from groundwire_ingest.tree.flag_signs import FlagSigns, is_test_project
 from groundwire_ingest.tree.folders import folder_of
 from groundwire_ingest.tree.languages.csharp.projects import DotnetProject
-from groundwire_ingest.tree.literals import is_perhaps_sql, procedure_edges, statements
+from groundwire_ingest.tree.literals import ProcedureNames, is_perhaps_sql, statements
 from groundwire_ingest.tree.mentions import Mentions
 from groundwire_ingest.tree.packages import PackageFacts
 from groundwire_ingest.tree.single_file import FileReport, OtherFile
@@ -31,17 +31,20 @@ class Signs:
     Attributes:
         flags: Which files are tests, and which are generated.
         catalog: The objects of SQL files.
+        procedures: The procedures among them that literals name.
         mentions: The settings, and the strings that name one of them or a file.
     """
 
     flags: FlagSigns
     catalog: SqlCatalog
+    procedures: ProcedureNames
     mentions: Mentions
 
     @classmethod
     def of_tree(cls, paths: Iterable[str], demand_of: Callable[[str], NodeAccess]) -> "Signs":
         """Those of a tree none of whose files are read; `demand_of` returns the access rules of a file's nodes."""
-        return cls(FlagSigns(), SqlCatalog(demand_of), Mentions(paths))
+        catalog = SqlCatalog(demand_of)
+        return cls(FlagSigns(), catalog, ProcedureNames(catalog), Mentions(paths))
 
 
 def read_report(path: str, report: FileReport, signs: Signs) -> tuple[FileAnalysis, FileFacts]:
@@ -92,7 +95,7 @@ def _of_code(path: str, analysis: CodeAnalysis, signs: Signs) -> FileFacts:
     if code is not None and CODE_LANGUAGES[code.language].creates_tables:
         return FileFacts(path, code=code, late_literals=tuple(filter(is_perhaps_sql, literals)))
     return FileFacts(
-        path, code=code, edges=tuple(procedure_edges(signs.catalog, literals)), statements=tuple(statements(literals))
+        path, code=code, edges=tuple(signs.procedures.edges(literals)), statements=tuple(statements(literals))
     )
 
 

@@ -41,9 +41,11 @@ def routes(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Route | Mou
         value = last_child(node)
         if value is not None and value.type == "invocation_expression" and _router(syntax, value, itself=True)[1]:
             routers.add(text_of(node, "name"))
-    for node in nodes["invocation_expression"]:
+    calls = nodes["invocation_expression"]
+    has_groups = any(callee[1] == "MapGroup" for callee in map(syntax.callee, calls) if callee is not None)
+    for node in calls:
         yield from _mapped(syntax, node, places)
-        yield from _handed_on(syntax, node, places, routers)
+        yield from _handed_on(syntax, node, places, routers, has_groups=has_groups)
     for node in nodes["variable_declaration"]:
         for variable in node.named_children:
             yield from _group(syntax, variable, places)
@@ -64,15 +66,21 @@ def _mapped(syntax: Syntax, node: Node, places: Places) -> Iterator[Route]:
     yield Route(places.key(node), places.scope(node), pattern, handler, node.start_point.row + 1, router, method)
 
 
-def _handed_on(syntax: Syntax, node: Node, places: Places, routers: Set[str]) -> Iterator[Mount]:
-    """`app.MapGroup("/orders").WithTags("x").MapOrders()`, `OrderRoutes.Map(group)`: what the method is handed."""
+def _handed_on(syntax: Syntax, node: Node, places: Places, routers: Set[str], *, has_groups: bool) -> Iterator[Mount]:
+    """`app.MapGroup("/orders").WithTags("x").MapOrders()`, `OrderRoutes.Map(group)`: what the method is handed.
+
+    `has_groups` tells if any call of the file makes a group.
+    """
     callee, line = syntax.callee(node), node.start_point.row + 1
     if callee is None or _MAP.fullmatch(callee[1]) is not None or callee[1] in _PASSING:
         return
-    router, prefix = _router(syntax, node)
-    if callee[1].startswith(("Map", "Add", "Use", "Register")) and (prefix or router in routers or router == "app"):
-        pattern = route_pattern(prefix) if prefix else ""
-        yield Mount(places.scope(node), f"{callee[1]}(0)", pattern, line, router)
+    if callee[1].startswith(("Map", "Add", "Use", "Register")):
+        router, prefix = _router(syntax, node)
+        if prefix or router in routers or router == "app":
+            pattern = route_pattern(prefix) if prefix else ""
+            yield Mount(places.scope(node), f"{callee[1]}(0)", pattern, line, router)
+    if not routers and not has_groups:
+        return
     path = ".".join(filter(None, callee))
     for place, value in enumerate(_arguments(node)):
         is_chain = value.type == "invocation_expression"

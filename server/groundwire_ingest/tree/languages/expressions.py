@@ -40,10 +40,12 @@ class Expressions:
 
     def __init__(self) -> None:
         self._paths: dict[int, tuple[str, ...]] = {}
+        self._callees: dict[int, tuple[str, str] | None] = {}
 
     def begin_file(self) -> None:
-        """Forgets the file before: paths are asked for by every framework, so they are kept for one file."""
+        """Forgets the file before: every framework asks for paths and callees, so they are kept for one file."""
         self._paths.clear()
+        self._callees.clear()
 
     def arguments(self, node: Node) -> tuple[str, ...]:
         """The arguments of a call, as `code_facts.Call` has them."""
@@ -89,6 +91,12 @@ class Expressions:
 
     def callee(self, node: Node) -> tuple[str, str] | None:
         """Receiver and name of a call, as `code_facts.Call` has them; None when a call has no name."""
+        if node.id not in self._callees:
+            self._callees[node.id] = self.read_callee(node)
+        return self._callees[node.id]
+
+    def read_callee(self, node: Node) -> tuple[str, str] | None:
+        """What `callee` says of a call that it was not asked about before."""
         form = self.calls[node.type]
         target = field_of(node, form.function) if form.function else node
         if target is None:

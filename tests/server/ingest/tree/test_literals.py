@@ -7,7 +7,7 @@ import pytest
 
 from groundwire_ingest.records import SourceEdge
 from groundwire_ingest.tree.file_analysis import EntityMapping, SourceFile, StringLiteral
-from groundwire_ingest.tree.literals import literal_edges, procedure_edges, references_in, statements
+from groundwire_ingest.tree.literals import ProcedureNames, literal_edges, references_in, statements
 from groundwire_ingest.tree.sql.catalog import SqlCatalog, unique_edges
 from groundwire_ingest.tree.sql.file import read_sql_file
 from groundwire_ingest.tree.tables import entity_edges
@@ -39,7 +39,7 @@ def catalog() -> SqlCatalog:
 
 def _all_edges(catalog: SqlCatalog, literals: Sequence[StringLiteral]) -> Sequence[SourceEdge]:
     read = (literal_edges(catalog, statement.literal, references_in(statement)) for statement in statements(literals))
-    return unique_edges(chain(procedure_edges(catalog, literals), *read))
+    return unique_edges(chain(ProcedureNames(catalog).edges(literals), *read))
 
 
 def _edges(catalog: SqlCatalog, text: str) -> set[tuple[str, str, float]]:

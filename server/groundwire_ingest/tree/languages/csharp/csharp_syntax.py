@@ -214,10 +214,10 @@ class CSharpSyntax(Syntax):
             traits.add("extension")
         return frozenset(traits)
 
-    def callee(self, node: Node) -> tuple[str, str] | None:
+    def read_callee(self, node: Node) -> tuple[str, str] | None:
         """Of `new()` without a type the one that is stated where its value goes."""
         if node.type != "implicit_object_creation_expression":
-            return super().callee(node)
+            return super().read_callee(node)
         written, name = target_of(self, node) or ("", "")
         receiver, _, last = head(written).rpartition(".")
         return None if not written else (written, name) if name else (receiver, last)

@@ -130,11 +130,11 @@ class GoSyntax(Syntax):
             return frozenset({"interface", "structural"})
         return super().traits(node, parent)
 
-    def callee(self, node: Node) -> tuple[str, str] | None:
+    def read_callee(self, node: Node) -> tuple[str, str] | None:
         """Of `new(T)` the type; none of a conversion to a pointer."""
         if converted_type(node):
             return None
-        callee = super().callee(node)
+        callee = super().read_callee(node)
         if callee != ("", "new") or node.type != "call_expression":
             return callee
         receiver, _, name = made_type(node).partition("<")[0].rpartition(".")

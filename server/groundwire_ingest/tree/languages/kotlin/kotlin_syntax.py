@@ -156,13 +156,13 @@ class KotlinSyntax(Syntax):
             return has_child(node, "!!")
         return super().is_wrapping(node)
 
-    def callee(self, node: Node) -> tuple[str, str] | None:
+    def read_callee(self, node: Node) -> tuple[str, str] | None:
         """A call with a lambda behind its arguments is one call, and an annotation none."""
         target = first_child(node)
         is_annotation = node.parent is not None and node.parent.type == "annotation"
         if target is None or is_annotation or (node.type == "call_expression" and target.type == "call_expression"):
             return None
-        return super().callee(node)
+        return super().read_callee(node)
 
     def arguments(self, node: Node) -> tuple[str, ...]:
         """The arguments of a call, a lambda behind them included."""

@@ -123,9 +123,9 @@ class PythonSyntax(Syntax):
             return all(child.type == "expression_statement" or child.is_extra for child in shape.body.named_children)
         return super().is_slight(node, shape)
 
-    def callee(self, node: Node) -> tuple[str, str] | None:
+    def read_callee(self, node: Node) -> tuple[str, str] | None:
         """None for a decorator, which is a reference of its own kind."""
-        return None if node.parent is not None and node.parent.type == "decorator" else super().callee(node)
+        return None if node.parent is not None and node.parent.type == "decorator" else super().read_callee(node)
 
     def argument(self, node: Node) -> str:
         """One argument; the keyword before it is left out."""

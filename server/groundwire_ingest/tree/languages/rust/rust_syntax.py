@@ -123,9 +123,9 @@ class RustSyntax(Syntax):
         """The type before the braces."""
         return rust_type(target).partition("<")[0]
 
-    def callee(self, node: Node) -> tuple[str, str] | None:
+    def read_callee(self, node: Node) -> tuple[str, str] | None:
         """A macro is called by its name; what a type makes of itself is no call."""
-        callee = super().callee(node)
+        callee = super().read_callee(node)
         return None if callee == ("", "Self") else callee
 
     def type_arguments(self, node: Node) -> tuple[str, ...]:

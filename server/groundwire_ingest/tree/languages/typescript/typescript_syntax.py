@@ -151,9 +151,9 @@ class TypeScriptSyntax(Syntax):
         """True if an interface or type alias has methods, or has nothing but functions."""
         return has_methods(node)
 
-    def callee(self, node: Node) -> tuple[str, str] | None:
+    def read_callee(self, node: Node) -> tuple[str, str] | None:
         """Calls, `new`, and JSX elements that are components rather than tags of HTML."""
-        callee = super().callee(node)
+        callee = super().read_callee(node)
         is_element = node.type.startswith("jsx_")
         return None if callee and is_element and not callee[0] and callee[1][:1].islower() else callee
 
