@@ -139,7 +139,7 @@ def edits(
     embedder: Embedder = "none",
     rounds: Annotated[int, typer.Option(min=1, help="How many edits; figures are medians.")] = 5,
 ) -> None:
-    """Builds after the edit of one file, by an indexer that follows changes and by a new one."""
+    """Builds after the edit of one file, by an indexer that follows changes and by a new one, and of other branches."""
     with explained(*_ERRORS):
         seconds = measure_edits(source, embedder, rounds)
         table = edits_grid(seconds, f"{source.name}, one file edited, embedder {embedder}")

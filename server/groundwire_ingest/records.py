@@ -241,10 +241,11 @@ class ComparableSource(Protocol):
         """Its files as they are now; what changes later is not seen."""
         ...
 
-    def readings_in(self, file: Path, software: str) -> AbstractContextManager[None]:
+    def readings_in(self, file: Path, software: str, others: Sequence[Path] = ()) -> AbstractContextManager[None]:
         """Keeps the results of reading its files in `file` while the context is open, for later builds by `software`.
 
-        The file is made anew where it is damaged, or of other software.
+        The file is made anew where it is damaged, or of other software. `others` are such files of other branches: they
+        are not written, and their results for files with the same content are taken over.
         """
         ...
 

@@ -45,11 +45,12 @@ def local_copy(catalogue: Catalogue, scope: Scope, directory: Path) -> LoadedInd
 
 def _write(directory: Path, store: MilvusStore, collections: VersionCollections, document: VersionDocument) -> None:
     manifest, edges = document.manifest, _edges(store, collections, document)
+    scope = Scope(manifest.repository, manifest.branch, manifest.version)
     with TemporaryDirectory(prefix=".", dir=directory) as scratch:
         no_tokens: Mapping[str, list[str]] = {}
         rows = ((node, no_tokens) for node in _nodes(store, collections, document))
         segments = list(segments_of(rows, (), Path(scratch)))
-        sizes = write_tables(directory, segments, edges, {}, (), Path(scratch))
+        sizes = write_tables(directory, scope, segments, edges, {}, (), Path(scratch))
     space = manifest.vector_space
     own_space = None if space is None or space.embedder else space
     if own_space is not None:
@@ -57,7 +58,7 @@ def _write(directory: Path, store: MilvusStore, collections: VersionCollections,
             for rows_of_page, vectors in _vectors(store, collections, document, own_space.dimension):
                 file.put(rows_of_page, vectors)
     origin = Origin(
-        scope=Scope(manifest.repository, manifest.branch, manifest.version),
+        scope=scope,
         created=manifest.created,
         source=manifest.source,
         token_counter=manifest.token_counter,

@@ -70,7 +70,7 @@ def write_index(directory: Path, content: IndexContent, rows_a_segment: int = RO
     edges = _edge_table(content)
     with TemporaryDirectory(prefix=".", dir=directory) as scratch:
         segments = list(segments_of(_rows(content.nodes, given), tuple(given), Path(scratch), rows_a_segment))
-        sizes = write_tables(directory, segments, edges, {}, tuple(given), Path(scratch))
+        sizes = write_tables(directory, content.scope, segments, edges, {}, tuple(given), Path(scratch))
     if content.vectors is not None:
         write_vectors(directory, content.vectors.rows, content.vectors.present)
     origin = Origin(

@@ -7,6 +7,7 @@ import json
 from array import array
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 from pathlib import Path
 from typing import TypedDict
 
@@ -21,11 +22,13 @@ from groundwire_index.nodes.categories import OWN_CATEGORIES, open_categories
 from groundwire_index.nodes.node import JsonValue, Location, Node, NodeAccess
 from groundwire_index.nodes.purpose_columns import purposes_of
 from groundwire_index.nodes.purposes import PROSE_PREFIX, purpose_of_path
-from groundwire_index.scope import SEPARATOR
+from groundwire_index.scope import SEPARATOR, Scope, id_prefix, node_key
 
 FLAGS_FILE = "flags.bin"
-STRINGS = ("id", "text", "symbol", "signature", "source_uri", "context_prefix", "metadata")
+STRINGS = ("text", "symbol", "signature", "source_uri", "context_prefix", "metadata")
 FLAGS = ("is_latest", "deleted", "is_test", "is_generated")
+KEYS = "keys"
+"""The part of a segment that the ids are made of: what follows the scope, so that scopes may share a segment."""
 NUMBERS = ("start_line", "end_line", "token_count", "char_count", "chunk_index")
 NO_TIMESTAMP = np.iinfo(np.int64).min
 """The value in `NodeTable.timestamps` for a node without one."""
@@ -47,14 +50,15 @@ class NodeColumns:
     """Collects the columns of one node after the other, but for the categories."""
 
     def __init__(self) -> None:
-        self._strings = {name: (bytearray(), array("i")) for name in STRINGS}
+        self._strings = {name: (bytearray(), array("i")) for name in (KEYS, *STRINGS)}
         self._numbers, self._timestamps = array("i"), array("q")
         self._flags, self._hashes = bytearray(), bytearray()
 
     def add(self, node: Node) -> None:
         """Notes the next row."""
         metadata = json.dumps(dict(node.metadata), sort_keys=True)
-        strings = (node.id, node.text, node.symbol, node.signature, node.source_uri, node.context_prefix, metadata)
+        key = node_key(node.kind, node.local_id)
+        strings = (key, node.text, node.symbol, node.signature, node.source_uri, node.context_prefix, metadata)
         for (blob, sizes), value in zip(self._strings.values(), strings, strict=True):
             encoded = value.encode()
             blob += encoded
@@ -80,8 +84,11 @@ class NodeColumns:
         return parts
 
 
-def write_node_table(directory: Path, segments: Sequence[Segment]) -> None:
+def write_node_table(directory: Path, scope: Scope, segments: Sequence[Segment]) -> None:
     """Writes the columns of all rows, but for the categories."""
+    prefix = id_prefix(scope).encode()
+    ids = (_prefixed(prefix, segment) for segment in segments)
+    StringColumn.write_joined(directory, "id", ids, whole_column(segments, f"{KEYS}.sizes") + np.int32(len(prefix)))
     for name in STRINGS:
         blobs = (segment.part(name) for segment in segments)
         StringColumn.write_joined(directory, name, blobs, whole_column(segments, f"{name}.sizes"))
@@ -89,6 +96,13 @@ def write_node_table(directory: Path, segments: Sequence[Segment]) -> None:
     write_array(directory / "timestamps.bin", whole_column(segments, "timestamps"))
     write_array(directory / FLAGS_FILE, whole_column(segments, "flags").reshape(-1, len(FLAGS)).T)
     write_array(directory / "content_hash.bin", whole_column(segments, "hashes"))
+
+
+def _prefixed(prefix: bytes, segment: Segment) -> NDArray[np.uint8]:
+    """The ids of a segment's rows, one after the other."""
+    keys = segment.part(KEYS).tobytes()
+    ends = np.cumsum(segment.part(f"{KEYS}.sizes"), dtype=np.int64).tolist()
+    return bytes_part(b"".join(prefix + keys[start:end] for start, end in pairwise((0, *ends))))
 
 
 class NodeTable:

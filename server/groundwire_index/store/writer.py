@@ -49,6 +49,7 @@ def run_one_by_one(jobs: Sequence[Job]) -> Sequence[LexicalSize | None]:
 
 def write_tables(
     directory: Path,
+    scope: Scope,
     segments: Sequence[Segment],
     edges: EdgeTable,
     texts: Mapping[str, str],
@@ -64,7 +65,8 @@ def write_tables(
     jobs: list[Job] = [partial(write_lexical, directory, name, segments) for name in lexical_tables]
     jobs.append(partial(write_names, directory, segments, scratch))
     jobs.append(partial(write_merged_postings, directory, METADATA_TERMS, segments))
-    jobs += [partial(write, directory, segments) for write in (write_node_table, write_categories, write_policies_of)]
+    jobs.append(partial(write_node_table, directory, scope, segments))
+    jobs += [partial(write, directory, segments) for write in (write_categories, write_policies_of)]
     results = run_jobs(jobs)
     row_count = sum(segment.row_count for segment in segments)
     write_edges(directory, edges)

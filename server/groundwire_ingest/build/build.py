@@ -30,6 +30,7 @@ from groundwire_index.store.writer import Job as TableJob
 from groundwire_index.store.writer import LexicalSize, Origin, seal_index, write_tables
 from groundwire_ingest.build.collect import Collected, collect
 from groundwire_ingest.build.kept_collection import COLLECTION_FOLDER, KeptCollection
+from groundwire_ingest.build.other_branches import OtherBranches
 from groundwire_ingest.build.segments import TOKENIZERS, SegmentMaker
 from groundwire_ingest.build.vectors import embed_nodes, own_vectors_refused, write_own_vectors
 from groundwire_ingest.embedding.cache import EmbeddingCache
@@ -104,11 +105,14 @@ def build_index(
     with storage.build(options.scope, progress) as directory:
         with TemporaryDirectory(prefix=".", dir=directory) as name:
             scratch = Path(name)
-            kept = _kept_collection(source, directory, options, storage)
-            collected, contents, was_read = _collect(source, options, scratch, kept, progress)
+            # What a deletion of another branch's version would not reach is not shared.
+            others = OtherBranches.beside(directory.parent) if storage.keeps_collections else OtherBranches()
+            kept = _kept_collection(source, directory, options, storage, others)
+            collected, contents, was_read = _collect(source, options, scratch, kept, others, progress)
             inputs = "" if was_read and not options.are_inputs_unchanged() else options.inputs
             space, embedded, reused = _write_vectors(directory, collected, options, progress, counter)
-            lexical = _write_tables(directory, collected, options, scratch, progress, keeps_nodes=kept is not None)
+            keeps_nodes = kept is not None
+            lexical = _write_tables(directory, collected, options, scratch, others, progress, keeps_nodes=keeps_nodes)
             collected.ends.copy_to(directory)
             if kept is not None:
                 # Of files that changed while they were read it is not known what was collected of them.
@@ -148,23 +152,30 @@ def build_index(
     return report
 
 
-def _kept_collection(source: Source, directory: Path, options: BuildOptions, storage: Storage) -> KeptCollection | None:
-    """What the last build of the branch has collected; None where a source or storage keeps nothing."""
+def _kept_collection(
+    source: Source, directory: Path, options: BuildOptions, storage: Storage, others: OtherBranches
+) -> KeptCollection | None:
+    """What the last builds of the branch and of others have collected; None where a source or storage keeps nothing."""
     folder = directory.parent / SEGMENTS_FOLDER / COLLECTION_FOLDER
     if not isinstance(source, ComparableSource) or not storage.keeps_collections:
         shutil.rmtree(folder, ignore_errors=True)  # of a build of another source
         return None
     settings = (*software(), source.settings, options.skip_dangling_edges, options.scope.repository)
-    return KeptCollection(folder, repr(settings))
+    return KeptCollection(folder, repr(settings), options.scope, others.collections)
 
 
 def _collect(
-    source: Source, options: BuildOptions, scratch: Path, kept: KeptCollection | None, progress: Progress
+    source: Source,
+    options: BuildOptions,
+    scratch: Path,
+    kept: KeptCollection | None,
+    others: OtherBranches,
+    progress: Progress,
 ) -> tuple[Collected, FileContents, bool]:
     """What the source holds, the contents of its files, as far as it tells them, and whether it was read."""
     if kept is None or not isinstance(source, ComparableSource):
         return _collected_anew(source, options, scratch, progress), (), True
-    with source.readings_in(kept.readings_file, "\n".join(software())):
+    with source.readings_in(kept.readings_file, "\n".join(software()), others.readings):
         with progress.stage("Comparing", "files") as report:
             contents = source.contents()
             renewed = kept.renewed(source, contents, scratch)
@@ -252,6 +263,7 @@ def _write_tables(
     collected: Collected,
     options: BuildOptions,
     scratch: Path,
+    others: OtherBranches,
     progress: Progress,
     *,
     keeps_nodes: bool,
@@ -263,6 +275,10 @@ def _write_tables(
     maker = SegmentMaker(nodes, options.scope, scratch, kept, "\n".join(software()))
     spans = nodes.spans(options.bytes_a_segment)
     segments = {span: segment for span in spans if (segment := maker.known(span, before)) is not None}
+    if len(segments) < len(spans):
+        shared = others.segments()
+        missing = [span for span in spans if span not in segments]
+        segments |= {span: segment for span in missing if (segment := maker.shared(span, shared)) is not None}
     new = [span for span in spans if span not in segments]
     work = sum(map(nodes.byte_count, new)) + nodes.byte_count(range(len(nodes))) // _MERGING
     with runner(options.processes if work >= options.bytes_worth_processes else 1) as runs:
@@ -279,7 +295,14 @@ def _write_tables(
 
             in_order = [segments[span] for span in spans]
             sizes = write_tables(
-                directory, in_order, collected.edges, collected.texts, tuple(TOKENIZERS), scratch, run_jobs
+                directory,
+                options.scope,
+                in_order,
+                collected.edges,
+                collected.texts,
+                tuple(TOKENIZERS),
+                scratch,
+                run_jobs,
             )
     for path in {*before.values()} - {segment.path for segment in in_order}:
         path.unlink()

@@ -130,7 +130,7 @@ class Collected:
 
     `skipped`, `unused_patterns` and `dropped_edges` say what was left out.
     `dimension` is the length of the longest vector that a node brings, None when none brings any. `keys` are those of
-    the nodes.
+    the nodes. `has_long_ids` is True if nodes are left out because their ids are too long.
     """
 
     nodes: SpooledNodes
@@ -142,6 +142,7 @@ class Collected:
     dropped_edges: int
     dimension: int | None
     keys: Sequence[str]
+    has_long_ids: bool
 
 
 def collect(records: Iterable[SourceRecord], scope: Scope, directory: Path, *, skip_dangling_edges: bool) -> Collected:
@@ -224,7 +225,8 @@ class _Reading:
         in_order = [keys[number] for number in order.tolist()]
         texts = self._texts.finish()
         ends = SpooledEnds.written(self._ends, nodes.directory)
-        return Collected(nodes, edges, ends, texts, skipped, unused, dropped, self._dimension, in_order)
+        has_long_ids = bool(self._left_out)
+        return Collected(nodes, edges, ends, texts, skipped, unused, dropped, self._dimension, in_order, has_long_ids)
 
     def _add_edge(self, edge: SourceEdge) -> None:
         if self._left_out and not self._left_out.keys().isdisjoint((edge.from_key, edge.to_key)):

@@ -3,23 +3,29 @@
 Most edits change a comment, or an expression without names. Then all nodes but those of the edited file are as they
 were, and so are all edges but for the lines of that file. What was collected is used again, with these changes: neither
 are nodes read again nor names resolved. It is used only if the same software collected it with the same settings, and
-if its files have the checksums that were written last. Otherwise the source is read to its end, as by a first build.
+if its files have the checksums that were written last. What the last build of another branch collected serves as well.
+Otherwise the source is read to its end, as by a first build.
 """
 
+import hashlib
 import json
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
+from tempfile import TemporaryDirectory, mkdtemp
 
 import numpy as np
 from numpy.typing import NDArray
 
 from groundwire_index.files.durable_files import of_each_file, sha256
 from groundwire_index.graph.edges import EdgeTable
+from groundwire_index.scope import MAX_ID_LENGTH, Scope, id_prefix
 from groundwire_ingest.build.collect import Collected
 from groundwire_ingest.build.long_texts import in_parts
 from groundwire_ingest.build.moved_ends import EndMoves, moved_ends
+from groundwire_ingest.build.second_name import give_second_name
 from groundwire_ingest.build.spool import SpooledEnds, SpooledNodes, SpooledTexts
 from groundwire_ingest.records import (
     ComparableSource,
@@ -54,16 +60,29 @@ class _Rest:
     skipped: tuple[SkippedFile, ...]
     unused_patterns: tuple[str, ...]
     dropped_edges: int
+    prefix_bytes: int
+    has_long_ids: bool
+
+    def has_nodes_of(self, prefix_bytes: int) -> bool:
+        """True if no node is left out for the length of its id, or the same are, where ids begin with so many bytes."""
+        if self.prefix_bytes == prefix_bytes:
+            return True
+        return not self.has_long_ids and prefix_bytes + max(len(key.encode()) for key in self.keys) <= MAX_ID_LENGTH
 
 
 class KeptCollection:
     """The folder of what the last build collected. It holds confidential texts, and goes with that build's version."""
 
-    def __init__(self, folder: Path, settings: str) -> None:
-        """`settings` are all that a collection depends on besides the contents of its files."""
+    def __init__(self, folder: Path, settings: str, scope: Scope, others: Sequence[Path] = ()) -> None:
+        """`settings` are all that a collection depends on besides the contents of its files, and the scope.
+
+        `others` are the folders of other branches, of which this one may be an edit.
+        """
         folder.mkdir(parents=True, exist_ok=True)
         self._folder = folder
         self._settings = settings
+        self._prefix_bytes = len(id_prefix(scope).encode())
+        self._others = others
 
     @property
     def readings_file(self) -> Path:
@@ -71,25 +90,24 @@ class KeptCollection:
         return self._folder / READINGS_FILE
 
     def renewed(self, source: ComparableSource, contents: FileContents, scratch: Path) -> Collected | None:
-        """What the source holds now, with the nodes and texts in the folder `scratch`; None if it has to be read.
+        """What the source holds now, with the nodes and texts in a folder in `scratch`; None if it has to be read.
 
         `contents` are those of its files now.
         """
-        checksums = self._checksums()
-        rest = self._rest(checksums)
-        if rest is None:
-            return None
-        moved = source.moved(rest.contents, contents)
-        if moved is None or not self._is_sound(checksums):
-            return None
-        return _Renewal(self._folder, rest).collected(moved, scratch)
+        renewed = self._renewed_from(self._folder, source, contents, scratch)
+        for folder in self._others:
+            if renewed is not None:
+                break
+            renewed = self._renewed_from_other(folder, source, contents, scratch)
+        return renewed
 
     def save(self, collected: Collected, contents: FileContents) -> None:
         """Keeps what was collected of files with these contents: its nodes and texts are moved here.
 
         Without contents nothing is kept.
         """
-        self._discard()
+        for path in _collected_files(self._folder):
+            path.unlink()
         if not contents:
             return
         rest = _Rest(
@@ -100,6 +118,8 @@ class KeptCollection:
             collected.skipped,
             collected.unused_patterns,
             collected.dropped_edges,
+            self._prefix_bytes,
+            collected.has_long_ids,
         )
         paths = [
             *collected.nodes.moved_to(self._folder).files,
@@ -109,44 +129,71 @@ class KeptCollection:
         _write_edges(self._folder / _EDGES_FILE, collected.edges)
         (self._folder / _REST_FILE).write_bytes(Pickler.dumps(rest))
         names = [*(path.name for path in paths), _EDGES_FILE, _REST_FILE]
-        checksums = dict(zip(names, self._checksums_of(names), strict=True))
+        checksums = dict(zip(names, _checksums_of(self._folder, names), strict=True))
         # Written last: what a crash leaves without it is not used.
-        written = json.dumps({"settings": self._settings, "checksums": checksums})
+        written = json.dumps({"settings": self._settings, "paths": _paths_hash(contents), "checksums": checksums})
         (self._folder / _CHECKSUMS_FILE).write_text(written, encoding="utf-8")
 
-    def _discard(self) -> None:
-        """Removes what an earlier build collected; what it read stays."""
-        for path in self._folder.iterdir():
-            if path.is_file() and path.name != READINGS_FILE:
-                path.unlink()
+    def _renewed_from(
+        self, folder: Path, source: ComparableSource, contents: FileContents, scratch: Path
+    ) -> Collected | None:
+        """The same by what a folder holds."""
+        checksums = self._checksums(folder, contents)
+        if _REST_FILE not in checksums or not _are_sound(folder, {_REST_FILE: checksums[_REST_FILE]}):
+            return None
+        rest: _Rest = Unpickler((folder / _REST_FILE).read_bytes()).load()
+        moved = source.moved(rest.contents, contents) if rest.has_nodes_of(self._prefix_bytes) else None
+        if moved is None or not _are_sound(folder, checksums):
+            return None
+        return _Renewal(folder, rest).collected(moved, Path(mkdtemp(dir=scratch)))
 
-    def _checksums(self) -> Mapping[str, str]:
-        """The checksum of each file by its name; none if they cannot be read, or if the settings were others.
+    def _renewed_from_other(
+        self, folder: Path, source: ComparableSource, contents: FileContents, scratch: Path
+    ) -> Collected | None:
+        """The same for a folder whose files another build may write or remove meanwhile: they get a second name."""
+        if not self._checksums(folder, contents):
+            return None
+        with TemporaryDirectory(dir=scratch) as name:
+            for file in _collected_files(folder):
+                give_second_name(file, Path(name, file.name))
+            return self._renewed_from(Path(name), source, contents, scratch)
+
+    def _checksums(self, folder: Path, contents: FileContents) -> Mapping[str, str]:
+        """The checksum of each file by its name; none if they cannot be read, or if settings or paths were others.
 
         The settings are compared before anything is unpickled, because other software may have had other types.
         """
         try:
-            written = json.loads((self._folder / _CHECKSUMS_FILE).read_bytes())
+            written = json.loads((folder / _CHECKSUMS_FILE).read_bytes())
         except (OSError, ValueError):
             return {}
-        if not isinstance(written, dict) or written.get("settings") != self._settings:
+        expected = {"settings": self._settings, "paths": _paths_hash(contents)}
+        if not isinstance(written, dict) or written | expected != written:
             return {}
         checksums = written.get("checksums")
         return checksums if isinstance(checksums, dict) else {}
 
-    def _rest(self, checksums: Mapping[str, str]) -> _Rest | None:
-        path = self._folder / _REST_FILE
-        if not path.is_file() or sha256(path) != checksums.get(_REST_FILE):
-            return None
-        rest: _Rest = Unpickler(path.read_bytes()).load()
-        return rest
 
-    def _is_sound(self, checksums: Mapping[str, str]) -> bool:
-        are_there = all((self._folder / name).is_file() for name in checksums)
-        return are_there and self._checksums_of(list(checksums)) == list(checksums.values())
+def _paths_hash(contents: FileContents) -> str:
+    paths = "\0".join(path for path, _ in contents)
+    return hashlib.sha256(paths.encode(errors="surrogateescape")).hexdigest()
 
-    def _checksums_of(self, names: Sequence[str]) -> list[str]:
-        return list(of_each_file(sha256, [self._folder / name for name in names]))
+
+def _are_sound(folder: Path, checksums: Mapping[str, str]) -> bool:
+    """True if all files are there and have their checksums."""
+    are_there = all((folder / name).is_file() for name in checksums)
+    return are_there and _checksums_of(folder, [*checksums]) == [*checksums.values()]
+
+
+def _checksums_of(folder: Path, names: Sequence[str]) -> list[str]:
+    return [*of_each_file(sha256, [folder / name for name in names])]
+
+
+def _collected_files(folder: Path) -> list[Path]:
+    """All files of a collection but what its files were read as; none if the folder is gone."""
+    with suppress(FileNotFoundError):
+        return [path for path in folder.iterdir() if path.is_file() and path.name != READINGS_FILE]
+    return []
 
 
 class _Renewal:
@@ -195,6 +242,7 @@ class _Renewal:
             self._rest.dropped_edges,
             None,
             self._rest.keys,
+            self._rest.has_long_ids,
         )
 
     def _nodes_of(self, file: MovedFile) -> dict[int, SourceNode] | None:

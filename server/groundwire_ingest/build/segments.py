@@ -16,6 +16,7 @@ from groundwire_index.store.rows import Rows
 from groundwire_index.text.code_tokenizer import TOKENIZER_FINGERPRINT, tokenize
 from groundwire_index.text.prose_tokenizer import PROSE_TOKENIZER_FINGERPRINT, tokenize_prose
 from groundwire_ingest.build.collect import node_access
+from groundwire_ingest.build.second_name import give_second_name
 from groundwire_ingest.build.spool import SpooledNodes
 from groundwire_ingest.processes import Advance
 from groundwire_ingest.records import SourceNode, stored_fields
@@ -33,6 +34,7 @@ class SegmentMaker:
     """Makes segments of spooled nodes; may be sent to another process.
 
     The segments stay in the folder `kept`, for later builds, named by their nodes and content; `software` makes them.
+    They do not depend on the branch.
     """
 
     nodes: SpooledNodes
@@ -49,6 +51,19 @@ class SegmentMaker:
         path = kept.get(self._name(rows))
         is_sound = path is not None and sha256(path) == path.suffix[1:]
         return SpilledSegment.at(path, rows.start, len(rows)) if path and is_sound else None
+
+    def shared(self, rows: range, others: Mapping[str, Path]) -> SpilledSegment | None:
+        """The same of another branch, under a second name in the folder; `others` has the files by their stems."""
+        file = others.get(self._name(rows))
+        if file is None:
+            return None
+        target = self.kept / file.name
+        if target.exists() or not give_second_name(file, target):
+            return None  # an own one of this name was damaged
+        segment = self.known(rows, {target.stem: target})
+        if segment is None:
+            target.unlink()
+        return segment
 
     def made(self, rows: range, advance: Advance) -> SpilledSegment:
         """The segment of some rows; `advance` gets the number of rows as they are done."""
@@ -69,7 +84,7 @@ class SegmentMaker:
         return replace(spilled, path=spilled.path.rename(self.kept / name))
 
     def _name(self, rows: range) -> str:
-        of_all = "\0".join((self.software, self.scope.repository, self.scope.branch)).encode()
+        of_all = f"{self.software}\0{self.scope.repository}".encode()
         return hashlib.blake2b(of_all + self.nodes.digest(rows), digest_size=16).hexdigest()
 
 

@@ -49,24 +49,24 @@ class KeptReadings:
         except sqlite3.Error:
             self._start_anew()
             return None
-        if row is None or row[:2] != (key, _digest(path, reader, key, row[2])):
+        if row is None or row[:2] != (key, reading_digest(path, reader, key, row[2])):
             return None
         return bytes(row[2])
 
     def keep(self, path: str, reader: str, key: str, content: bytes) -> None:
         """Keeps a pickled result in place of an earlier one of the same reader and path."""
-        row = (path, reader, key, _digest(path, reader, key, content), content)
+        row = (path, reader, key, reading_digest(path, reader, key, content), content)
         try:
             self._connection.execute("INSERT OR REPLACE INTO readings VALUES (?, ?, ?, ?, ?)", row)
         except sqlite3.Error:
             self._start_anew()
 
-    def forget_others(self, paths: Iterable[str]) -> None:
-        """Deletes the results of all paths but those given, and ends the writing."""
+    def forget_others(self, contents: Iterable[tuple[str, str]]) -> None:
+        """Deletes the results of all paths and keys but those given, and ends the writing."""
         try:
-            known = {path for (path,) in self._connection.execute("SELECT DISTINCT path FROM readings")}
-            gone = [(path,) for path in sorted(known.difference(paths))]
-            self._connection.executemany("DELETE FROM readings WHERE path = ?", gone)
+            known = set(self._connection.execute("SELECT DISTINCT path, key FROM readings"))
+            gone = sorted(known.difference(contents))
+            self._connection.executemany("DELETE FROM readings WHERE path = ? AND key = ?", gone)
             self._connection.commit()
         except sqlite3.Error:
             self._start_anew()
@@ -109,7 +109,8 @@ def _set_up(connection: sqlite3.Connection) -> None:
     connection.execute("PRAGMA synchronous = OFF")
 
 
-def _digest(path: str, reader: str, key: str, content: bytes) -> bytes:
+def reading_digest(path: str, reader: str, key: str, content: bytes) -> bytes:
+    """What a result is stored with: another digest says that it is damaged."""
     digest = hashlib.blake2b("\0".join((path, reader, key, "")).encode(), digest_size=_DIGEST_BYTES)
     digest.update(content)
     return digest.digest()

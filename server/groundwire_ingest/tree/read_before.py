@@ -1,7 +1,7 @@
 """The results of reading files on their own, kept from one build to the next by the files' content."""
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -9,6 +9,7 @@ from typing import Protocol, TypeVar
 
 from groundwire_ingest.files_below import size_below
 from groundwire_ingest.tree.contents import listed_content
+from groundwire_ingest.tree.other_readings import OtherReadings
 from groundwire_ingest.tree.walk import ListedFile
 from groundwire_ingest.workers import GivenUp, Pickler, Unpickler, Workers
 
@@ -40,15 +41,27 @@ class ReadBefore:
 
     def __init__(self, most_bytes: int = 0) -> None:
         self._readings: Readings | None = _HeldReadings(most_bytes) if most_bytes else None
+        self._others: OtherReadings | None = None
 
     @contextmanager
-    def kept_in(self, readings: Readings) -> Iterator[None]:
-        """Keeps results there rather than in memory, in this context."""
-        held, self._readings = self._readings, readings
+    def kept_in(self, readings: Readings, others: OtherReadings) -> Iterator[None]:
+        """Keeps results there rather than in memory, in this context; those that `others` have are known too."""
+        held, self._readings, self._others = self._readings, readings, others
         try:
             yield
         finally:
-            self._readings = held
+            self._readings, self._others = held, None
+
+    def take_over(self, read: Callable[..., object], contents: Iterable[tuple[str, str]]) -> None:
+        """Keeps what others have that a function made of the files with these contents, by path and key."""
+        if self._readings is None or self._others is None or self._others.is_empty:
+            return
+        reader = read.__name__
+        known = self._readings.known(reader)
+        for path, key in contents:
+            content = None if (path, key) in known else self._others.content(path, reader, key)
+            if content is not None:
+                self._readings.keep(path, reader, key, content)
 
     def map(
         self, read: Callable[[Path, ListedFile], Report], root: Path, items: Sequence[ListedFile], workers: Workers
@@ -65,8 +78,9 @@ class ReadBefore:
             yield from workers.map(partial(read, root), items, size)
             return
         reading, reader = partial(_read, read, root), read.__name__
-        kept = self._readings.known(reader)
         keys = [_content_key(root, item) for item in items]
+        self.take_over(read, ((item.path, key) for item, key in zip(items, keys, strict=True) if key is not None))
+        kept = self._readings.known(reader)
         known = [(item.path, key) in kept for item, key in zip(items, keys, strict=True)]
         fresh = (item for item, is_known in zip(items, known, strict=True) if not is_known)
         answers = workers.map(reading, fresh, size)
@@ -83,9 +97,18 @@ class ReadBefore:
             report: Report = Unpickler(content).load()
             yield report
 
+    def is_kept(self, read: Callable[..., object], path: str, key: str) -> bool:
+        """True if what was read of a file last was this content."""
+        return self._readings is not None and self._readings.content(path, read.__name__, key) is not None
+
     def last_read(self, read: Callable[[Path, ListedFile], Report], path: str, key: str) -> Report | None:
-        """What was read of a file when its content was another one, by the key of that; None if it is not kept."""
+        """What was read of a file when its content was another one, by the key of that; None if it is not kept.
+
+        In another branch it may have had that content.
+        """
         content = self._readings.content(path, read.__name__, key) if self._readings is not None else None
+        if content is None and self._others is not None:
+            content = self._others.content(path, read.__name__, key)
         report: Report | None = None if content is None else Unpickler(content).load()
         return report
 

@@ -25,6 +25,7 @@ from groundwire_ingest.tree.file_facts import FileFacts
 from groundwire_ingest.tree.joining import JoinedTree, join_tree
 from groundwire_ingest.tree.kept_readings import KeptReadings
 from groundwire_ingest.tree.line_moves import line_moves
+from groundwire_ingest.tree.other_readings import OtherReadings
 from groundwire_ingest.tree.read_before import ReadBefore
 from groundwire_ingest.tree.reading import Signs, code_of_component, deployment_facts, is_project, read_report
 from groundwire_ingest.tree.resolve import Resolution, implementing_facts, resolve
@@ -98,11 +99,18 @@ class TreeSource:
         return self._listed_tree().contents
 
     @contextmanager
-    def readings_in(self, file: Path, software: str) -> Iterator[None]:
-        """Keeps what the files that `contents` has listed were read as; results of other files are deleted."""
-        with KeptReadings(file, software) as readings, self._files.kept_in(readings):
+    def readings_in(self, file: Path, software: str, others: Sequence[Path] = ()) -> Iterator[None]:
+        """Keeps what the files that `contents` has listed were read as; other results are deleted."""
+        with (
+            KeptReadings(file, software) as readings,
+            OtherReadings(others, software) as of_others,
+            self._files.kept_in(readings, of_others),
+        ):
             yield
-            readings.forget_others(path for path, _ in self.contents())
+            # Of files that were not read, for a later build that reads them.
+            for read in (read_file, read_deployment):
+                self._files.take_over(read, self.contents())
+            readings.forget_others(self.contents())
 
     def moved(self, before: FileContents, now: FileContents) -> tuple[MovedFile, ...] | None:
         """Compares the readings of files whose content is another one."""
@@ -128,7 +136,7 @@ class TreeSource:
                 report_before = self._files.last_read(read_file, item.path, old)
                 report = next(self._files.map(read_file, self._root, (item,), workers))
                 # It may have changed since it was listed.
-                is_current = self._files.last_read(read_file, item.path, new) is not None
+                is_current = self._files.is_kept(read_file, item.path, new)
                 if report_before is None or isinstance(report, GivenUp) or not is_current:
                     return None
                 lines = line_moves(report_before, report)

@@ -60,6 +60,17 @@ def test_scale(out: Path) -> None:
         assert start["memory"]["private"] <= start["memory"]["proportional"] <= start["memory"]["resident"]
 
 
+def test_edits(out: Path) -> None:
+    tree = out / "tree"
+    tree.mkdir()
+    (tree / "tax.py").write_text("def rate():\n    return 2\n", encoding="utf-8")
+    (tree / "more.py").write_text("import tax\n", encoding="utf-8")
+    run("edits", "--out", out, "--source", tree, "--rounds", 1)
+    seconds = result(out, "edits-tree")
+    builds = {"the first", "another branch, with an edit", "another branch, with one file more"}
+    assert all(seconds[name] > 0 for name in builds)
+
+
 def test_an_unknown_call_is_refused(out: Path) -> None:
     command = [sys.executable, "-m", "bench", "scale", "--out", str(out), "--only", "nothing"]
     environment = {**os.environ, "NO_COLOR": "1", "TERM": "dumb"}

@@ -11,7 +11,7 @@ import pytest
 
 from groundwire_index.addresses import without_credentials
 from groundwire_index.scope import Scope
-from groundwire_index.store.store import IndexStore
+from groundwire_index.store.store import SEGMENTS_FOLDER, IndexStore
 from groundwire_ingest import git_trees
 from groundwire_ingest.git_trees import git_tree, is_git_repository, repository_name
 from groundwire_ingest.ingest_errors import IngestError
@@ -74,6 +74,24 @@ def test_a_ref_of_a_folder_is_read_from_its_objects(shop: Path, tmp_path: Path, 
     run_ok("index", shop, "--ref", ref, "-r", "books", "-b", "old", "--embedder", "none", "--data", tmp_path / "data")
     text, _ = indexed(tmp_path / "data", "books", "old")
     assert text.rstrip() == "def rate():\n    return 19"
+
+
+def test_refs_of_a_bare_repository_share_what_was_read(shop: Path, tmp_path: Path) -> None:
+    bare, data = tmp_path / "mirror.git", tmp_path / "data"
+    git(shop, "branch", "same", "trunk")
+    git(shop, "clone", "--quiet", "--bare", str(shop), str(bare))
+    files = {}
+    for ref in ("trunk", "v1", "same"):
+        for folder in (data, tmp_path / f"nothing before {ref}"):
+            run_ok("index", bare, "--ref", ref, "-r", "shop", "-b", ref, "--embedder", "none", "--data", folder)
+            scope = Scope("shop", ref)
+            store = IndexStore(folder)
+            manifest = store.manifest(replace(scope, active_index=store.active(scope)))
+            files[folder.name, ref] = {entry.name: entry.sha256 for entry in manifest.files}
+        assert files["data", ref] == files[f"nothing before {ref}", ref]
+    segments = {ref: [*(data / "shop" / ref / SEGMENTS_FOLDER).glob("*.*")] for ref in ("trunk", "v1", "same")}
+    assert {path.stat().st_ino for path in segments["trunk"]} == {path.stat().st_ino for path in segments["same"]}
+    assert {path.stat().st_nlink for path in segments["v1"]} == {1}
 
 
 def test_a_file_of_repositories_names_addresses_and_refs(shop: Path, tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from groundwire_index.nodes.categories import write_categories
 from groundwire_index.nodes.node import CONTAINS, Node
 from groundwire_index.nodes.node_table import NodeTable, write_node_table
 from groundwire_index.nodes.reading_order import NO_DOCUMENT, ReadingOrder, write_reading_order
+from groundwire_index.scope import Scope
 from groundwire_index.store.rows import segments_of
 from support.index_tables import edge_table
 
@@ -36,7 +37,7 @@ columns = st.fixed_dictionaries(
 def node_table(directory: Path, nodes: list[Node]) -> NodeTable:
     """The table of nodes, of an index that has nothing else yet."""
     segments = list(segments_of(((node, {}) for node in nodes), (), directory))
-    write_node_table(directory, segments)
+    write_node_table(directory, Scope("shop", "main"), segments)
     write_categories(directory, segments)
     return NodeTable(directory, len(nodes))
 

@@ -2,116 +2,21 @@
 
 import hashlib
 import json
-import shutil
 import sqlite3
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
 
 from groundwire_index.nodes.node import NodeAccess
-from groundwire_index.scope import Scope
-from groundwire_index.store.manifest import Manifest
-from groundwire_index.store.store import SEGMENTS_FOLDER, IndexStore
+from groundwire_index.store.store import IndexStore
 from groundwire_ingest.build import build as building
 from groundwire_ingest.build.build import BuildOptions, build_index
-from groundwire_ingest.build.kept_collection import COLLECTION_FOLDER, READINGS_FILE
+from groundwire_ingest.build.kept_collection import READINGS_FILE
 from groundwire_ingest.tree.access_rules import AccessRule
 from groundwire_ingest.tree.source import MOST_MOVED_FILES, TreeSource
 from support.builds import Records, Stages, node
-
-FILES: Mapping[str, str] = {
-    "Shop.sln": 'Project("{F}") = "Shop", "src\\Shop.csproj", "{A}"\nEndProject\n',
-    "src/Shop.csproj": '<Project>\n  <ItemGroup>\n<PackageReference Include="Refit" />\n  </ItemGroup>\n</Project>\n',
-    "src/Orders.cs": """using Company.Billing;
-namespace Shop;
-
-public interface ITax { decimal Of(decimal price); }
-
-[Route("orders")]
-public class OrdersController : ControllerBase
-{
-    private readonly ITax tax;
-
-    // asks the tax
-    [HttpGet("{id}")]
-    public decimal Total(int id)
-    {
-        Invoice.Write(id);
-        connection.Execute("INSERT INTO Orders (Id) VALUES (1)");
-        return tax.Of(1);
-    }
-}
-""",
-    "src/Tax.cs": "namespace Shop;\n\npublic class Tax : ITax\n{\n    public decimal Of(decimal price) => price;\n}\n",
-    "db/orders.sql": "CREATE TABLE Orders (Id int NOT NULL);\n",
-    "app/report.py": "import tax\n\n\ndef report():\n    # sums\n    return tax.rate() + 1\n",
-    "app/tax.py": "def rate():\n    return 2\n",
-    "docs/guide.md": "# Guide\n\nSee `report`.\n",
-    "deploy.yaml": "kind: Service\nmetadata:\n  name: shop\n",
-    "settings.json": '{"Tax": {"Rate": 2}}\n',
-}
-RENEWED = "renewed"
-READ = "read"
-
-
-def edited(path: str, old: str, new: str) -> tuple[str, str | None]:
-    assert old in FILES[path]
-    return path, FILES[path].replace(old, new, 1)
-
-
-EDITS: Mapping[str, tuple[str, str | None, str]] = {
-    "a comment": (*edited("src/Orders.cs", "// asks the tax", "// asks\n    // the tax"), RENEWED),
-    "lines at the top": (*edited("app/report.py", "import", "# what\n# it\n\nimport"), RENEWED),
-    "a number": (*edited("app/report.py", "+ 1", "+ 2"), RENEWED),
-    "a document's text": (*edited("docs/guide.md", "See", "Now see"), RENEWED),
-    "a mention in a document": (*edited("docs/guide.md", "See", "See `rate`, `app/tax.py` and"), RENEWED),
-    "a name": (*edited("app/tax.py", "def rate", "def other():\n    pass\n\n\ndef rate"), READ),
-    "another string": (*edited("src/Orders.cs", "INTO Orders", "INTO Others"), READ),
-    "lines in another order": ("app/tax.py", "def base():\n    pass\n\n\ndef rate():\n    return 2\n", READ),
-    "a project": (*edited("src/Shop.csproj", "Refit", "Dapper"), READ),
-    "a solution": (*edited("Shop.sln", "Shop.csproj", "Other.csproj"), READ),
-    "settings": (*edited("settings.json", "Rate", "Share"), READ),
-    "a deployment": (*edited("deploy.yaml", "name: shop", "name: store"), READ),
-    "a table": (*edited("db/orders.sql", "Orders", "Sales"), READ),
-    "a file less": ("src/Tax.cs", None, READ),
-    "a file more": ("src/More.cs", "namespace Shop;\n\npublic class More : ITax\n{\n}\n", READ),
-}
-
-
-class Repository:
-    """A tree and the data folder of its index; builds there, and compares with a build from nothing."""
-
-    def __init__(self, folder: Path) -> None:
-        self.tree, self.data, self._folder = folder / "tree", folder / "data", folder
-        self.kept = self.data / "shop" / "main" / SEGMENTS_FOLDER / COLLECTION_FOLDER
-        self._number = 0
-        for path, text in FILES.items():
-            self.write(path, text)
-
-    def write(self, path: str, text: str | None) -> None:
-        if text is None:
-            (self.tree / path).unlink()
-            return
-        (self.tree / path).parent.mkdir(parents=True, exist_ok=True)
-        (self.tree / path).write_text(text, encoding="utf-8")
-
-    def build(self, *access: AccessRule) -> str:
-        """Builds a version, checks its files, and returns whether the tree was read for it."""
-        self._number += 1
-        stages, unused = Stages(), Stages()
-        shutil.rmtree(self._folder / "nothing", ignore_errors=True)
-        of_kept = self._files(self.data, stages, access)
-        assert of_kept == self._files(self._folder / "nothing", unused, access)
-        return READ if "Reading" in stages.seen else RENEWED
-
-    def scope(self, number: int) -> Scope:
-        return Scope("shop", "main", f"v{number}")
-
-    def _files(self, data: Path, stages: Stages, access: tuple[AccessRule, ...]) -> dict[str, str]:
-        scope = self.scope(self._number)
-        build_index(TreeSource(self.tree, access=access), BuildOptions(data, scope, None, inputs="x"), stages)
-        return {entry.name: entry.sha256 for entry in Manifest.read(IndexStore(data).require(scope)).files}
+from support.built_branches import EDITS, FILES, READ, RENEWED, Repository
 
 
 def test_a_build_after_an_edit_gives_the_files_of_a_build_from_nothing(tmp_path: Path) -> None:
