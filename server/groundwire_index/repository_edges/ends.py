@@ -161,7 +161,9 @@ def ends_of_line(line: bytes) -> Ends:
     except ValidationError as error:
         raise IndexDamagedError(f"{ENDS_FILE}: {error.error_count()} errors, first: {error.errors()[0]}") from error
     except IndexError as error:
-        raise IndexDamagedError(f"{ENDS_FILE}: a use of a name refers to beginnings that the file lacks") from error
+        raise IndexDamagedError(
+            f"{ENDS_FILE}: a use of a name refers to beginnings or keys that the line lacks"
+        ) from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,15 +176,18 @@ class _Beginnings:
 
 @dataclass(frozen=True, slots=True)
 class _WrittenUse:
-    """A `NameUse`: `beginnings` is the place of what its names begin with."""
+    """A `NameUse`: `beginnings` is the place of what its names begin with, `key` and `file_key` those of keys.
+
+    Earlier versions have the keys themselves.
+    """
 
     space: str
     ending: str
-    key: str
+    key: int | str
     edge_type: str
     line: int
     confidence: float
-    file_key: str = ""
+    file_key: int | str = ""
     beginnings: int = 0
     answered_by: tuple[str, ...] = ()
 
@@ -191,20 +196,25 @@ class _WrittenUse:
 class _WrittenEnds(Ends):
     """Ends as a line of the file has them: `written_uses` in place of `uses`.
 
-    The beginnings of the names, which all uses in a file may share, would take most of the room.
+    The uses in a file share the beginnings of their names, and the keys of a few nodes. Written in each use, these
+    would take most of the room.
     """
 
     beginnings: tuple[_Beginnings, ...] = ()
+    use_keys: tuple[str, ...] = ()
     written_uses: tuple[_WrittenUse, ...] = ()
 
     @classmethod
     def of(cls, ends: Ends) -> "_WrittenEnds":
         """What is written of ends."""
-        numbers: dict[_Beginnings, int] = {}
+        beginnings: dict[_Beginnings, int] = {}
+        keys: dict[str, int] = {}
         uses: list[_WrittenUse] = []
         for use in ends.uses:
-            number = numbers.setdefault(_Beginnings(use.names.beginnings, use.import_lines), len(numbers))
-            place = (use.key, use.edge_type, use.line, use.confidence, use.file_key)
+            number = beginnings.setdefault(_Beginnings(use.names.beginnings, use.import_lines), len(beginnings))
+            key = keys.setdefault(use.key, len(keys))
+            file_key = keys.setdefault(use.file_key, len(keys)) if use.file_key else ""
+            place = (key, use.edge_type, use.line, use.confidence, file_key)
             uses.append(_WrittenUse(use.space, use.names.ending, *place, number, use.answered_by))
         return cls(
             ends.routes,
@@ -216,18 +226,19 @@ class _WrittenEnds(Ends):
             (),
             ends.tables,
             ends.table_uses,
-            tuple(numbers),
+            tuple(beginnings),
+            tuple(keys),
             tuple(uses),
         )
 
     @property
     def ends(self) -> Ends:
-        """The ends. Raises IndexError where a use refers to beginnings that are not there."""
+        """The ends. Raises IndexError where a use refers to beginnings or keys that are not there."""
         uses: list[NameUse] = []
         for use in self.written_uses:
             beginnings = self.beginnings[use.beginnings]
             names = FullNames(beginnings.of_names, use.ending)
-            place = (use.key, use.edge_type, use.line, use.confidence, use.file_key)
+            place = (self._key(use.key), use.edge_type, use.line, use.confidence, self._key(use.file_key))
             uses.append(NameUse(use.space, names, *place, beginnings.import_lines, use.answered_by))
         return Ends(
             self.routes,
@@ -240,6 +251,9 @@ class _WrittenEnds(Ends):
             self.tables,
             self.table_uses,
         )
+
+    def _key(self, written: int | str) -> str:
+        return self.use_keys[written] if isinstance(written, int) else written
 
 
 _ADAPTER: TypeAdapter[_WrittenEnds] = TypeAdapter(_WrittenEnds)

@@ -53,12 +53,33 @@ def test_each_line_has_the_ends_of_one_file_and_one_line_may_have_all(tmp_path: 
     assert read_ends(tmp_path / ENDS_FILE) == ends
 
 
-def test_a_use_without_its_beginnings_is_damage(tmp_path: Path) -> None:
+@pytest.mark.parametrize("part", ["beginnings", "use_keys"])
+def test_a_use_without_its_beginnings_or_keys_is_damage(tmp_path: Path, part: str) -> None:
     write_ends(tmp_path, Ends(uses=(use(("a.Tax", "b.Tax")),)))
     file = tmp_path / ENDS_FILE
-    file.write_text(file.read_text().replace('"beginnings":[{', '"others":[{'))
-    with pytest.raises(IndexDamagedError, match="beginnings that the file lacks"):
+    file.write_text(file.read_text().replace(f'"{part}":[', '"others":['))
+    with pytest.raises(IndexDamagedError, match="beginnings or keys that the line lacks"):
         read_ends(file)
+
+
+def test_the_keys_of_the_uses_in_a_file_are_written_once(tmp_path: Path) -> None:
+    uses = [replace(use(("a.",), f"Type{number}"), key=f"cs::user{number % 2}") for number in range(100)]
+    write_ends(tmp_path, Ends(uses=tuple(uses)))
+    content = (tmp_path / ENDS_FILE).read_text()
+    assert [content.count(f'"{key}"') for key in ("cs::user0", "cs::user1", "file")] == [1, 1, 1]
+    assert read_ends(tmp_path / ENDS_FILE).uses == tuple(uses)
+
+
+def test_uses_with_their_keys_of_an_earlier_version_are_read(tmp_path: Path) -> None:
+    fields = '"ending":"Tax","edge_type":"Calls","line":7,"confidence":0.9'
+    with_file = f'{{"space":"CSharpNames","key":"5",{fields},"file_key":"file"}}'
+    without_file = f'{{"space":"CSharpNames","key":"user",{fields}}}'
+    line = f'{{"beginnings":[{{"of_names":["a."]}}],"written_uses":[{with_file},{without_file}]}}'
+    (tmp_path / ENDS_FILE).write_text(line)
+    assert read_ends(tmp_path / ENDS_FILE).uses == (
+        NameUse("CSharpNames", FullNames(("a.",), "Tax"), "5", "Calls", 7, 0.9, "file"),
+        NameUse("CSharpNames", FullNames(("a.",), "Tax"), "user", "Calls", 7, 0.9, ""),
+    )
 
 
 def test_a_type_that_is_hidden_is_not_what_its_constructor_makes() -> None:
