@@ -115,9 +115,9 @@ class MilvusSnapshot:
             is_selected &= is_known
         return all_runs.selected(is_selected)
 
-    @with_refusals
     def paths(self, rows: Positions) -> list[str]:
-        return [unhexed(path) for path in self._nodes.read(rows, ("path",)).strings("path")]
+        # The labels of rows are kept for the call; the lines that are returned need them as well.
+        return [label.location.path for label in self.labels(rows)]
 
     @with_refusals
     def retrieve(self, search: Retrieval, checkpoint: Checkpoint) -> Candidates:

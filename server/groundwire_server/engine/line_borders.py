@@ -4,11 +4,11 @@ from groundwire_server.engine.linear_pattern import Span
 
 LINE_FEED = b"\n"
 _WINDOW_BYTES = 1 << 8
-"""So many bytes are copied first to look for a line feed, then twice as many, and so on."""
+"""The size of the first copy in which a line feed is looked for; each next copy has twice the size."""
 
 
 def line_start(content: memoryview, position: int, within: Span) -> int:
-    """Where the line begins that a position is in; its own line feed belongs to it."""
+    """The beginning of the line around a position. A line feed belongs to the line that it ends."""
     end, size = position, _WINDOW_BYTES
     while end > within.start:
         start = max(within.start, end - size)
@@ -20,7 +20,7 @@ def line_start(content: memoryview, position: int, within: Span) -> int:
 
 
 def line_end(content: memoryview, position: int, within: Span) -> int:
-    """Where the line feed of the line is that a position is in."""
+    """The place of the line feed that ends the line around a position."""
     start, size = position, _WINDOW_BYTES
     while start < within.end:
         end = min(within.end, start + size)

@@ -12,13 +12,13 @@ from groundwire_server.engine.linear_pattern import LinearPattern, Span
 from groundwire_server.execution.call import Checkpoint
 
 _PIECE_BYTES = 1 << 18
-"""So many bytes are read at once, and the deadline is looked at between two pieces."""
+"""The size of a piece, but for long lines. The deadline is looked at between two pieces."""
 _COPIED_BYTES = 1 << 12
-"""Behind a match of a plain text so many bytes are copied."""
+"""The size of the copy behind a match of a plain text."""
 _LARGEST_WINDOW_BYTES = 4 << 20
-"""A search for a match of several lines reads so many bytes at once."""
+"""The most bytes that a search for a match of several lines reads at once."""
 _USUAL_INSTRUCTIONS = 100
-"""A pattern of more instructions is searched for in as many times less bytes at once."""
+"""For a pattern of more instructions, these sizes are smaller by the same factor."""
 MATCH_BYTES = 1 << 16
 """A match of several lines is found if it has no more bytes.
 
@@ -54,7 +54,7 @@ class LineScan:
                 yield from self._matches(piece)
 
     def _literals(self, literal: bytes, piece: Span) -> Iterator[tuple[int, int]]:
-        """As `_matches`, for a pattern that is plain text.
+        """As `_matches`, for a pattern that is plain text: yields the first place of the literal in each line.
 
         A call of RE2 takes as long as reading some KiB. So behind a match, the next ones are looked for in a copy.
         """

@@ -51,7 +51,7 @@ class LinearPattern:
         instructions: The size of the compiled pattern.
         ignore_case: Letters match in either case.
         required_literals: Texts within one line of which each match holds at least one; empty if none are known.
-        literal: The bytes of each match, if the pattern is a text in this very case, within one line; None otherwise.
+        literal: The bytes of each match, if the pattern is a text of one line, and case counts; None otherwise.
     """
 
     def __init__(

@@ -43,7 +43,7 @@ class LineText:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MatchingLines:
-    """Lines with a match [n], in the order of the runs until `each_once`, then by path and number.
+    """Lines with a match [n], in the order of the runs; those that `each_once` returns are by path and number.
 
     Attributes:
         runs: All runs that were searched.
@@ -59,7 +59,7 @@ class MatchingLines:
 
     @staticmethod
     def of(matches: Iterable[tuple[int, int]], runs: SourceRuns) -> "MatchingLines":
-        """The lines of their first matches: where each begins and ends, ascending."""
+        """The lines whose first matches begin and end at these places, which ascend."""
         starts, ends = np.fromiter(chain.from_iterable(matches), dtype=np.int64).reshape(-1, 2).T
         return MatchingLines(runs, np.searchsorted(runs.starts, starts, side="right") - 1, starts, ends)
 
@@ -79,7 +79,9 @@ class MatchingLines:
     def each_once(self) -> "MatchingLines":
         """The lines by path and number. Of nodes that both have a line, the one that begins last holds it."""
         paths, files = self.paths, self.runs.files.take(self.run)
-        if not ((paths[1:] == paths[:-1]) & (files[1:] != files[:-1])).any():
+        # Nodes without a path are in the order of their lines, and each has a path's number of its own.
+        is_out_of_order = (paths[1:] < paths[:-1]) | ((paths[1:] == paths[:-1]) & (files[1:] != files[:-1]))
+        if not is_out_of_order.any():
             return self
         numbers = np.asarray([line.number for line in self.lines()], dtype=np.int64)
         in_order = np.lexsort((-self.runs.first_lines.take(self.run), numbers, paths))
@@ -92,7 +94,7 @@ class MatchingLines:
         return self._taken(np.arange(min(count, len(self))))
 
     def lines(self) -> list[MatchingLine]:
-        """The lines one by one. Each line feed of a run is counted once, so they are numbered as they are in it."""
+        """The lines one by one. They are numbered in the order of the content, so each line feed is counted once."""
         content, known_run, position, number = self.runs.content, -1, 0, 0
         run_starts, run_ends = self.runs.starts.take(self.run).tolist(), self.runs.ends.take(self.run).tolist()
         first_lines = self.runs.first_lines.take(self.run).tolist()
@@ -118,7 +120,7 @@ def shown(line: MatchingLine, content: memoryview) -> LineText:
     """The line as it is shown: all of it, or the part around the match."""
     before = _decoded(content[line.line.start : line.match.start])
     matched = _decoded(content[line.match.start : line.match.end])
-    # Of the rest at least as much as can be shown: a character has at most four bytes.
+    # This is at least as much as can be shown of the rest: a character has at most four bytes.
     rest = _decoded(content[line.match.start : min(line.line.end, line.match.start + 4 * SHOWN_CHARACTERS)])
     length = len(before) + len(rest)
     first = max(0, min(len(before) - _BEFORE_MATCH, length - SHOWN_CHARACTERS)) if length > SHOWN_CHARACTERS else 0

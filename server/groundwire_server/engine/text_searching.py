@@ -23,7 +23,7 @@ from groundwire_server.engine.line_scan import LineScan
 from groundwire_server.engine.linear_pattern import LinearPattern, PatternError
 from groundwire_server.engine.matching_lines import MatchingLines, around, shown
 from groundwire_server.engine.retrieval import scopes_of
-from groundwire_server.execution.call import Call
+from groundwire_server.execution.call import Call, Checkpoint
 from groundwire_server.execution.observation import stage
 
 
@@ -81,7 +81,7 @@ class _TextSearch:
             self._call.checkpoint()
             self._line_count += len(lines)
             shown_lines = lines.first(self._request.max_matches - len(self._matches))
-            self._matches += _described(part, shown_lines, self._request.context_lines)
+            self._matches += _described(part, shown_lines, self._request.context_lines, self._call.checkpoint)
             self._files += _files_of(part, lines)
 
     def result(self, snapshot: Snapshot) -> TextSearchResult:
@@ -98,12 +98,15 @@ class _TextSearch:
         return lines.first(most_lines).each_once()
 
 
-def _described(part: IndexSnapshot, lines: MatchingLines, context_lines: int) -> list[LineMatch]:
-    """Some lines with what is told of each."""
+def _described(
+    part: IndexSnapshot, lines: MatchingLines, context_lines: int, checkpoint: Checkpoint
+) -> list[LineMatch]:
+    """Some lines with all that a response says of each."""
     rows, nodes = np.unique(lines.rows, return_inverse=True)
     labels, declarations = part.labels(as_positions(rows)), part.declarations(as_positions(rows))
     matches = []
     for line, node in zip(lines.lines(), nodes.tolist(), strict=True):
+        checkpoint()
         text = shown(line, lines.runs.content)
         before, after = around(line, lines.runs, context_lines)
         matches.append(

@@ -95,3 +95,15 @@ def test_lines_around_a_match_end_where_the_file_does(count: int, tmp_path: Path
     before, after = around(line, runs, count)
     assert before == ["c", "d"][2 - min(2, count) :]
     assert after == ["e", "f"][:count]
+
+
+def test_nodes_without_a_path_are_in_the_order_of_their_numbers(tmp_path: Path) -> None:
+    """They come in the order of their lines, and each has a number in place of that of a path."""
+    parts = [Part(2, 5, "tax\nrate\ntax\n"), Part(3, 50, "tax\n"), Part(1, 90, "tax\n")]
+    lines = matching_lines(runs_of(parts, tmp_path), "tax").each_once()
+    assert [(int(path), line.number) for path, line in zip(lines.paths, lines.lines(), strict=True)] == [
+        (1, 90),
+        (2, 5),
+        (2, 7),
+        (3, 50),
+    ]

@@ -1,10 +1,5 @@
 """SearchText between protobuf and the domain."""
 
-from collections.abc import Iterable
-from itertools import takewhile
-
-from google.protobuf.message import Message
-
 from groundwire.v1 import retrieval_pb2
 from groundwire_index.limits import RESPONSE_BYTES
 from groundwire_index.scope import id_prefix
@@ -51,8 +46,9 @@ def encode_text_search(result: TextSearchResult) -> retrieval_pb2.SearchTextResp
         scopes=scopes.values(),
     )
     room = Room(RESPONSE_BYTES - response.ByteSize() - _BYTES_OF_A_FIELD)
+    # Each part is measured once it is made. So a response takes no more memory than it may have bytes, and one part.
     for match in result.matches:
-        response.matches.add(
+        line = response.matches.add(
             **_match_fields(match),
             **_label_fields(match.node),
             path=match.node.location.path,
@@ -62,24 +58,21 @@ def encode_text_search(result: TextSearchResult) -> retrieval_pb2.SearchTextResp
             scope=scope_of(match.node.id, scopes),
             url=_url(match),
         )
+        if not room.take(line.ByteSize() + _BYTES_OF_A_FIELD):
+            del response.matches[-1]
+            break
     for file in result.files:
-        response.files.add(
+        counted = response.files.add(
             path=file.path,
             line_count=file.line_count,
             scope=scopes[id_prefix(file.scope)] if scopes else None,
             url=file.url,
         )
-    if response.ByteSize() > RESPONSE_BYTES - _BYTES_OF_A_FIELD:
-        del response.matches[_fitting(response.matches, room) :]
-        del response.files[_fitting(response.files, room) :]
+        if not room.take(counted.ByteSize() + _BYTES_OF_A_FIELD):
+            del response.files[-1]
+            break
     response.complete = not result.stopped and len(response.matches) == line_count
     return response
-
-
-def _fitting(messages: Iterable[Message], room: Room) -> int:
-    """How many of some messages, from the first one on, there is room for."""
-    fitting = takewhile(room.take, (message.ByteSize() + _BYTES_OF_A_FIELD for message in messages))
-    return sum(1 for _ in fitting)
 
 
 def _url(match: LineMatch) -> str:
