@@ -241,6 +241,11 @@ class ComparableSource(Protocol):
         """Its files as they are now; what changes later is not seen."""
         ...
 
+    @property
+    def unused_patterns(self) -> tuple[str, ...]:
+        """The patterns of its operator that match no file of `contents`."""
+        ...
+
     def readings_in(self, file: Path, software: str, others: Sequence[Path] = ()) -> AbstractContextManager[None]:
         """Keeps the results of reading its files in `file` while the context is open, for later builds by `software`.
 

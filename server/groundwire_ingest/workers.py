@@ -107,7 +107,7 @@ class Unpickler(pickle.Unpickler):
 def load_libraries(libraries: str) -> None:
     """Begins to load the module that `Workers` of the same name need, in the process that they are forked from.
 
-    It does not wait for the end. So that process loads it while this one does other work.
+    It does not wait for the end: that process loads the module while this one does other work.
     """
     if sys.platform != "win32":
         _CONTEXT.set_forkserver_preload(["__main__", libraries])

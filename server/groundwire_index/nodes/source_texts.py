@@ -7,7 +7,7 @@ text of its own, as in a source of records, is a file by itself.
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from itertools import islice
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -147,10 +147,11 @@ def _files(nodes: NodeTable, texts: Mapping[str, str]) -> Iterator[_FileLines]:
     start_lines, end_lines = nodes.numbers["start_line"], nodes.numbers["end_line"]
     in_order = np.lexsort((np.arange(len(paths.codes)), start_lines, paths.codes))
     codes = paths.codes.take(in_order)
-    lines = map(_NodeLines, in_order.tolist(), start_lines.take(in_order).tolist(), end_lines.take(in_order).tolist())
-    first_of_paths = np.flatnonzero(np.diff(codes, prepend=-1))
-    for code, count in zip(codes[first_of_paths].tolist(), np.diff(first_of_paths, append=len(codes)), strict=True):
-        nodes_of_path = tuple(islice(lines, int(count)))
+    borders = [*np.flatnonzero(np.diff(codes, prepend=-1)).tolist(), len(codes)]
+    for first, behind_last in pairwise(borders):
+        code, rows = int(codes[first]), in_order[first:behind_last]
+        columns = rows.tolist(), start_lines.take(rows).tolist(), end_lines.take(rows).tolist()
+        nodes_of_path = tuple(map(_NodeLines, *columns))
         path = paths.values[code]
         text = texts.get(path)
         if text is not None:

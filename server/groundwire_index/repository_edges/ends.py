@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import chain, groupby
 from pathlib import Path
+from typing import Annotated, TypeAlias
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import Field, TypeAdapter, ValidationError
 
 from groundwire_index.index_errors import IndexDamagedError
 from groundwire_index.repository_edges.full_names import FullNames, NameUse, OfferedName
@@ -166,6 +167,9 @@ def ends_of_line(line: bytes) -> Ends:
         ) from error
 
 
+_Place: TypeAlias = Annotated[int, Field(strict=True, ge=0)]
+
+
 @dataclass(frozen=True, slots=True)
 class _Beginnings:
     """How the names of a use begin, and the lines of imports that go with them, as in `NameUse`."""
@@ -183,12 +187,12 @@ class _WrittenUse:
 
     space: str
     ending: str
-    key: int | str
+    key: _Place | str
     edge_type: str
     line: int
     confidence: float
-    file_key: int | str = ""
-    beginnings: int = 0
+    file_key: _Place | str = ""
+    beginnings: _Place = 0
     answered_by: tuple[str, ...] = ()
 
 

@@ -255,24 +255,22 @@ class IndexStore:
         self.require(scope)
         with self._writing(scope):
             directory = self._inactive_directory(scope)
-            is_last = directory == max(
+            if directory == max(
                 _visible_directories(self._branch(scope)),
                 key=lambda version_directory: version_directory.stat().st_mtime_ns,
-            )
-            if is_last:
+            ):
                 # The last build's segments hold its texts. A build that runs keeps those of its own nodes alone.
                 with suppress(BuildRefusedError), self._build_lock(scope):
                     shutil.rmtree(self._branch(scope) / SEGMENTS_FOLDER, ignore_errors=True)
             self._bury(scope, directory)
             self._remove(scope, directory)
-        if is_last:
-            self._remove_killed_builds(scope.repository)
+        self._remove_killed_builds(scope.repository)
 
     def _remove_killed_builds(self, repository: str) -> None:
         """Removes what killed builds of a repository have left: they may have read what another branch has kept."""
         for scope in self.scopes(repository.__eq__):
             if any(self._branch(scope).glob(f"{_BUILDING}*")):
-                with suppress(BuildRefusedError), self._build_lock(scope), self._writing(scope):
+                with suppress(BuildRefusedError), self._writing(scope), self._build_lock(scope):
                     _remove_leftovers(self._branch(scope))
 
     def evict(self, scope: Scope) -> None:

@@ -58,13 +58,12 @@ class _Rest:
     edge_types: tuple[str, ...]
     text_places: tuple[tuple[str, tuple[int, int]], ...]
     skipped: tuple[SkippedFile, ...]
-    unused_patterns: tuple[str, ...]
     dropped_edges: int
     prefix_bytes: int
     has_long_ids: bool
 
     def has_nodes_of(self, prefix_bytes: int) -> bool:
-        """True if no node is left out for the length of its id, or the same are, where ids begin with so many bytes."""
+        """True if ids that begin with a prefix of this length leave out the same nodes for the length of their ids."""
         if self.prefix_bytes == prefix_bytes:
             return True
         return not self.has_long_ids and prefix_bytes + max(len(key.encode()) for key in self.keys) <= MAX_ID_LENGTH
@@ -116,7 +115,6 @@ class KeptCollection:
             collected.edges.edge_types,
             tuple(collected.texts.places.items()),
             collected.skipped,
-            collected.unused_patterns,
             collected.dropped_edges,
             self._prefix_bytes,
             collected.has_long_ids,
@@ -145,7 +143,7 @@ class KeptCollection:
         moved = source.moved(rest.contents, contents) if rest.has_nodes_of(self._prefix_bytes) else None
         if moved is None or not _are_sound(folder, checksums):
             return None
-        return _Renewal(folder, rest).collected(moved, Path(mkdtemp(dir=scratch)))
+        return _Renewal(folder, rest).collected(moved, source.unused_patterns, Path(mkdtemp(dir=scratch)))
 
     def _renewed_from_other(
         self, folder: Path, source: ComparableSource, contents: FileContents, scratch: Path
@@ -207,8 +205,13 @@ class _Renewal:
         self._ends = SpooledEnds(folder)
         self._edges = _read_edges(folder / _EDGES_FILE, rest.edge_types)
 
-    def collected(self, moved: Iterable[MovedFile], scratch: Path) -> Collected | None:
-        """What is collected now; None if an edit changes more than nodes' texts, and lines."""
+    def collected(
+        self, moved: Iterable[MovedFile], unused_patterns: tuple[str, ...], scratch: Path
+    ) -> Collected | None:
+        """What is collected now; None if an edit changes more than nodes' texts, and lines.
+
+        `unused_patterns` are those of the source as it is now: files that are left out are not compared.
+        """
         edges = self._edges
         moves: list[EndMoves] = []
         new_nodes: dict[int, SourceNode] = {}
@@ -238,7 +241,7 @@ class _Renewal:
             ends,
             self._texts.with_texts(new_texts, scratch),
             self._rest.skipped,
-            self._rest.unused_patterns,
+            unused_patterns,
             self._rest.dropped_edges,
             None,
             self._rest.keys,

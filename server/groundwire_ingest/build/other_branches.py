@@ -1,6 +1,6 @@
 """What builds of other branches of a repository have kept, for a build that takes of it what its branch has as well.
 
-Each branch has a folder of its own, which goes with its version. Nothing is taken over but what this branch has too. A
+Each branch has a folder of its own, which goes with its version. A build takes over only what its branch has too. A
 build of the other branch, or a deletion there, may remove any of the files meanwhile.
 """
 
@@ -28,12 +28,13 @@ class OtherBranches:
         """Those of the same repository, given the folder of a branch."""
         changed: list[tuple[int, str]] = []
         for entry in _entries(branch.parent):
-            # One that is gone meanwhile is none.
+            folder = branch.parent / entry.name / SEGMENTS_FOLDER
+            # Another process may remove a folder meanwhile, and that of another user may not be readable.
             with suppress(OSError):
-                if entry.name != branch.name and not entry.name.startswith(".") and entry.is_dir():
+                if entry.name != branch.name and not entry.name.startswith(".") and folder.is_dir():
                     changed.append((entry.stat().st_mtime_ns, entry.name))
-        folders = (branch.parent / name / SEGMENTS_FOLDER for _, name in sorted(changed, reverse=True))
-        return cls(tuple(folder for folder in folders if folder.is_dir())[:MOST_BRANCHES_READ])
+        latest = sorted(changed, reverse=True)[:MOST_BRANCHES_READ]
+        return cls(tuple(branch.parent / name / SEGMENTS_FOLDER for _, name in latest))
 
     @property
     def collections(self) -> tuple[Path, ...]:

@@ -8,7 +8,7 @@ from pathlib import Path
 def give_second_name(file: Path, target: Path) -> bool:
     """Links a file to a path that nothing has, or copies it if the file system has no links; False if neither works.
 
-    It may be gone meanwhile, or be of another user. A copy may be torn, so compare checksums.
+    The file may be gone meanwhile, or belong to another user. A copy may be torn, so compare checksums.
     """
     for give in (_link, shutil.copyfile):
         with suppress(OSError):

@@ -58,8 +58,9 @@ class SegmentMaker:
         if file is None:
             return None
         target = self.kept / file.name
+        # A file of this branch that has the name is damaged, or it would be known.
         if target.exists() or not give_second_name(file, target):
-            return None  # an own one of this name was damaged
+            return None
         segment = self.known(rows, {target.stem: target})
         if segment is None:
             target.unlink()

@@ -17,12 +17,12 @@ class IgnoreRules:
     """The patterns of one .gitignore, the last one first; `outer` has those of the folders around it.
 
     `folder` is the path of the .gitignore's folder with a trailing slash, empty for the tree's root. `any_pattern`
-    has all patterns at once, since most paths match none.
+    has all patterns at once, since most paths match none; None for very many.
     """
 
     folder: str
     patterns: tuple[IgnorePattern, ...]
-    any_pattern: AnyPattern
+    any_pattern: AnyPattern | None
     outer: "IgnoreRules | None"
 
     def ignores(self, path: str) -> bool:
@@ -31,7 +31,7 @@ class IgnoreRules:
         rules: IgnoreRules | None = self
         while rules is not None:
             below = _bytes(path.removesuffix("/").removeprefix(rules.folder))
-            if rules.any_pattern.may_match(below):
+            if rules.any_pattern is None or rules.any_pattern.may_match(below):
                 for pattern in rules.patterns:
                     if pattern.matches(below, is_folder):
                         return not pattern.includes

@@ -37,6 +37,10 @@ _NAMED_CLASSES: Final = {
 }
 
 
+MOST_JOINED_PATTERNS = 1_000
+"""Joined patterns are compiled once more. A .gitignore has some hundred at most, unless it is hostile."""
+
+
 @dataclass(frozen=True, slots=True)
 class IgnorePattern:
     """A pattern over paths as bytes, relative to the folder of its .gitignore.
@@ -65,8 +69,10 @@ class AnyPattern:
     of_paths: re.Pattern[bytes] | None
 
     @classmethod
-    def of(cls, patterns: Sequence[IgnorePattern]) -> "AnyPattern":
-        """Those patterns together."""
+    def of(cls, patterns: Sequence[IgnorePattern]) -> "AnyPattern | None":
+        """Those patterns together; None for more than MOST_JOINED_PATTERNS."""
+        if len(patterns) > MOST_JOINED_PATTERNS:
+            return None
         return cls(
             _alternatives([pattern.expression.pattern for pattern in patterns if pattern.of_names]),
             _alternatives([pattern.expression.pattern for pattern in patterns if not pattern.of_names]),

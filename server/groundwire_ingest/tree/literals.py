@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache, partial
 from typing import TypeAlias
 
 from groundwire_index.nodes.node import NodeAccess
@@ -31,6 +32,9 @@ QUALIFIED_PROCEDURE_CONFIDENCE = 0.8
 PIECE_CONFIDENCE = 0.6
 BARE_PROCEDURE_CONFIDENCE = 0.6
 MINIMUM_BARE_NAME_CHARACTERS = 6
+
+MOST_KEPT_NAMES = 1 << 14
+"""How many names that literals may be are not looked up again."""
 
 FoundReference: TypeAlias = tuple[Relation, SqlName, float]
 """An object that SQL names, what is done to it, and how sure that is."""
@@ -122,7 +126,7 @@ class ProcedureNames:
     def __init__(self, catalog: SqlCatalog) -> None:
         """`catalog` is complete before the first literal is looked up."""
         self._catalog = catalog
-        self._references: dict[str, list[FoundReference]] = {}
+        self._procedure = lru_cache(MOST_KEPT_NAMES)(partial(_procedure, catalog))
 
     def edges(self, literals: Iterable[StringLiteral]) -> Iterator[SourceEdge]:
         """Executes edges from the code that holds `literals` to the procedures that they are the names of.
@@ -130,14 +134,10 @@ class ProcedureNames:
         Confidence, lowered to that of the name's resolution: QUALIFIED_PROCEDURE_CONFIDENCE for a name with its schema,
         and BARE_PROCEDURE_CONFIDENCE for one without, of MINIMUM_BARE_NAME_CHARACTERS or more.
         """
-        for literal in literals:
+        for literal in literals if not self._catalog.is_empty else ():
             named = None if literal.has_insertions else _procedure_named(literal.text)
-            if named is None:
-                continue
-            references = self._references.get(named)
-            if references is None:
-                references = self._references[named] = _procedure(self._catalog, named)
-            yield from literal_edges(self._catalog, literal, references)
+            if named is not None:
+                yield from literal_edges(self._catalog, literal, self._procedure(named))
 
 
 def references_in(statement: Statement) -> tuple[FoundReference, ...]:

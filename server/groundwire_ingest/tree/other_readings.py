@@ -9,10 +9,10 @@ from groundwire_ingest.tree.kept_readings import reading_digest
 
 
 class OtherReadings:
-    """Files of kept readings of the same software, which are only read; those that are damaged or gone have nothing.
+    """Files of kept readings of the same software, which are only read. A file that is damaged or gone is left out.
 
-    Other processes may be writing them. They are opened without a lock, which would stop a writer, so that a result may
-    be torn. One that does not fit its digest is not there. A context manager; not thread-safe.
+    Other processes may be writing them. They are opened without a lock, because a lock would stop a writer. So a result
+    may be half written: one that does not fit its digest is left out. A context manager; not thread-safe.
     """
 
     def __init__(self, files: Sequence[Path], software: str) -> None:

@@ -104,7 +104,7 @@ class ReadBefore:
     def last_read(self, read: Callable[[Path, ListedFile], Report], path: str, key: str) -> Report | None:
         """What was read of a file when its content was another one, by the key of that; None if it is not kept.
 
-        In another branch it may have had that content.
+        What other branches keep is looked at as well.
         """
         content = self._readings.content(path, read.__name__, key) if self._readings is not None else None
         if content is None and self._others is not None:

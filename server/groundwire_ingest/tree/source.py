@@ -98,6 +98,11 @@ class TreeSource:
         """Lists the tree, unless that was done."""
         return self._listed_tree().contents
 
+    @property
+    def unused_patterns(self) -> tuple[str, ...]:
+        """The patterns of paths to leave out that match nothing."""
+        return self._listed_tree().unused_patterns
+
     @contextmanager
     def readings_in(self, file: Path, software: str, others: Sequence[Path] = ()) -> Iterator[None]:
         """Keeps what the files that `contents` has listed were read as; other results are deleted."""
@@ -107,9 +112,10 @@ class TreeSource:
             self._files.kept_in(readings, of_others),
         ):
             yield
-            # Of files that were not read, for a later build that reads them.
-            for read in (read_file, read_deployment):
-                self._files.take_over(read, self.contents())
+            # A later build may read files that this one did not.
+            self._files.take_over(read_file, self.contents())
+            deployments = ((path, key) for path, key in self.contents() if key.partition(" ")[0] in _DEPLOY_LANGUAGES)
+            self._files.take_over(read_deployment, deployments)
             readings.forget_others(self.contents())
 
     def moved(self, before: FileContents, now: FileContents) -> tuple[MovedFile, ...] | None:
@@ -177,7 +183,7 @@ class TreeSource:
         self._access.decide(item.path for item in listed)
         yield DerivedNames()
         yield from (item for item in listed if isinstance(item, SkippedFile))
-        yield from (UnusedPattern(text) for text in self._listed_tree().unused_patterns)
+        yield from (UnusedPattern(text) for text in self.unused_patterns)
         files = [item for item in listed if isinstance(item, ListedFile)]
         compiled = CompilerIndexes(self._root, (item.path for item in files if item.language == "scip"))
         files = [item for item in files if item.language != "scip"]

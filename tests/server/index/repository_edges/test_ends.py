@@ -62,6 +62,15 @@ def test_a_use_without_its_beginnings_or_keys_is_damage(tmp_path: Path, part: st
         read_ends(file)
 
 
+@pytest.mark.parametrize("place", ["-1", "true", "0.0", "1"])
+def test_a_place_that_is_none_is_damage(tmp_path: Path, place: str) -> None:
+    write_ends(tmp_path, Ends(uses=(replace(use(("a.",), "Tax"), file_key=""),)))
+    file = tmp_path / ENDS_FILE
+    file.write_text(file.read_text().replace('"key":0', f'"key":{place}'))
+    with pytest.raises(IndexDamagedError):
+        read_ends(file)
+
+
 def test_the_keys_of_the_uses_in_a_file_are_written_once(tmp_path: Path) -> None:
     uses = [replace(use(("a.",), f"Type{number}"), key=f"cs::user{number % 2}") for number in range(100)]
     write_ends(tmp_path, Ends(uses=tuple(uses)))

@@ -298,9 +298,21 @@ def test_what_a_killed_build_has_left_goes_with_a_build_or_a_deletion(
     main.files_of_a_build(stages=Stages())
     store = IndexStore(folders[1])
     store.activate(main.scope(2))
-    for version in (1, 3):
-        store.delete(main.scope(version))
+    store.delete(main.scope(1))  # which is not the last one: what the last build keeps stays
     assert not files_with(folders[1], SECRET)
+
+
+def test_patterns_that_match_nothing_are_those_of_the_branch(tmp_path: Path) -> None:
+    """Files that are left out are not compared, so branches may differ in them."""
+    main, feature = Repository(tmp_path), Repository(tmp_path, "feature")
+    main.write("gen/made.py", "made = 1\n")
+    unused = []
+    for repository, branch in ((main, "main"), (feature, "feature")):
+        stages = Stages()
+        options = BuildOptions(repository.data, Scope("shop", branch, "v1"), None, inputs="x")
+        report = build_index(TreeSource(repository.tree, exclude=("gen/",)), options, stages)
+        unused.append((report.unused_patterns, "Reading" in stages.seen))
+    assert unused == [((), True), (("gen/",), False)]
 
 
 DAMAGES: Sequence[Callable[[bytes], bytes]] = (

@@ -10,6 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from groundwire_ingest.tree.ignore import read_rules
+from groundwire_ingest.tree.ignore_pattern import MOST_JOINED_PATTERNS
 from groundwire_ingest.tree.walk import MAX_IGNORE_FILE_BYTES, list_tree
 
 TreeMaker = Callable[[Mapping[str, str | bytes]], Path]
@@ -61,6 +62,12 @@ def seen(root: Path) -> set[str]:
 @example(lines=["**\\/b", "!a/**\\/a"])
 def test_what_is_left_out_is_what_git_leaves_out(repository: Path, lines: list[str]) -> None:
     (repository / ".gitignore").write_text("\n".join(lines), encoding="utf-8")
+    assert seen(repository) - {".gitignore"} == seen_by_git(repository) - {".gitignore"}
+
+
+def test_very_many_patterns_leave_out_what_git_leaves_out(repository: Path) -> None:
+    lines = [f"other{number}" for number in range(MOST_JOINED_PATTERNS)]
+    (repository / ".gitignore").write_text("\n".join([*lines, "a", "!b"]), encoding="utf-8")
     assert seen(repository) - {".gitignore"} == seen_by_git(repository) - {".gitignore"}
 
 
