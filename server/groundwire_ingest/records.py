@@ -136,13 +136,6 @@ class SkippedFile:
 
 
 @dataclass(frozen=True, slots=True)
-class UnusedPattern:
-    """A pattern of paths to exclude, as the operator wrote it, that no path of the source matches."""
-
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
 class DerivedNames:
     """Says that the names of later nodes follow from paths and symbols of files, so the source cannot shorten one.
 
@@ -150,9 +143,7 @@ class DerivedNames:
     """
 
 
-SourceRecord: TypeAlias = (
-    SourceNode | SourceEdge | FileText | LateFacts | SkippedFile | UnusedPattern | DerivedNames | Ends
-)
+SourceRecord: TypeAlias = SourceNode | SourceEdge | FileText | LateFacts | SkippedFile | DerivedNames | Ends
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,9 +232,8 @@ class ComparableSource(Protocol):
         """Its files as they are now; what changes later is not seen."""
         ...
 
-    @property
     def unused_patterns(self) -> tuple[str, ...]:
-        """The patterns of its operator that match no file of `contents`."""
+        """The patterns of paths to leave out, as the operator wrote them, that match nothing as `contents` sees it."""
         ...
 
     def readings_in(self, file: Path, software: str, others: Sequence[Path] = ()) -> AbstractContextManager[None]:

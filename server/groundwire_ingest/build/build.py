@@ -139,7 +139,7 @@ def build_index(
             kinds=_counts([kinds.values[code] for code in range(len(kinds.values))], kinds.codes),
             edge_types=_counts(collected.edges.edge_types, collected.edges.types),
             skipped=collected.skipped,
-            unused_patterns=collected.unused_patterns,
+            unused_patterns=source.unused_patterns() if isinstance(source, ComparableSource) else (),
             dropped_edges=collected.dropped_edges,
             embedded=embedded,
             reused=reused,

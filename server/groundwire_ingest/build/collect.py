@@ -33,7 +33,6 @@ from groundwire_ingest.records import (
     SourceNode,
     SourceRecord,
     StatedAccess,
-    UnusedPattern,
 )
 
 _ORIGINS_FILE = "edges.origins.pickled"
@@ -128,7 +127,7 @@ _MOST_NAMED = 5
 class Collected:
     """The checked content of a source: nodes sorted by canonical id, distinct edges, ends, texts of files.
 
-    `skipped`, `unused_patterns` and `dropped_edges` say what was left out.
+    `skipped` and `dropped_edges` say what was left out.
     `dimension` is the length of the longest vector that a node brings, None when none brings any. `keys` are those of
     the nodes. `has_long_ids` is True if nodes are left out because their ids are too long.
     """
@@ -138,7 +137,6 @@ class Collected:
     ends: SpooledEnds
     texts: SpooledTexts
     skipped: tuple[SkippedFile, ...]
-    unused_patterns: tuple[str, ...]
     dropped_edges: int
     dimension: int | None
     keys: Sequence[str]
@@ -169,7 +167,6 @@ class _Reading:
         self._places = array("q")
         self._parts: dict[str, list[str]] = {}
         self._skipped: list[SkippedFile] = []
-        self._unused_patterns: list[str] = []
         self._access = _StatedAccess()
         self._ends = Ends()
         self._id_problem = ""
@@ -183,8 +180,6 @@ class _Reading:
             self._skipped.append(record)
         elif isinstance(record, Ends):
             self._ends = record
-        elif isinstance(record, UnusedPattern):
-            self._unused_patterns.append(record.text)
         elif isinstance(record, DerivedNames):
             self._skips_long_ids = True
         elif isinstance(record, LateFacts):
@@ -221,12 +216,12 @@ class _Reading:
         rows[order] = np.arange(len(order), dtype=np.int32)
         edges, dropped = self._edges.table(rows, keys, skip_dangling=skip_dangling_edges)
         nodes = self._spool.finish(places[order])
-        skipped, unused = tuple(self._skipped), tuple(self._unused_patterns)
+        skipped = tuple(self._skipped)
         in_order = [keys[number] for number in order.tolist()]
         texts = self._texts.finish()
         ends = SpooledEnds.written(self._ends, nodes.directory)
         has_long_ids = bool(self._left_out)
-        return Collected(nodes, edges, ends, texts, skipped, unused, dropped, self._dimension, in_order, has_long_ids)
+        return Collected(nodes, edges, ends, texts, skipped, dropped, self._dimension, in_order, has_long_ids)
 
     def _add_edge(self, edge: SourceEdge) -> None:
         if self._left_out and not self._left_out.keys().isdisjoint((edge.from_key, edge.to_key)):

@@ -143,7 +143,7 @@ class KeptCollection:
         moved = source.moved(rest.contents, contents) if rest.has_nodes_of(self._prefix_bytes) else None
         if moved is None or not _are_sound(folder, checksums):
             return None
-        return _Renewal(folder, rest).collected(moved, source.unused_patterns, Path(mkdtemp(dir=scratch)))
+        return _Renewal(folder, rest).collected(moved, Path(mkdtemp(dir=scratch)))
 
     def _renewed_from_other(
         self, folder: Path, source: ComparableSource, contents: FileContents, scratch: Path
@@ -205,13 +205,8 @@ class _Renewal:
         self._ends = SpooledEnds(folder)
         self._edges = _read_edges(folder / _EDGES_FILE, rest.edge_types)
 
-    def collected(
-        self, moved: Iterable[MovedFile], unused_patterns: tuple[str, ...], scratch: Path
-    ) -> Collected | None:
-        """What is collected now; None if an edit changes more than nodes' texts, and lines.
-
-        `unused_patterns` are those of the source as it is now: files that are left out are not compared.
-        """
+    def collected(self, moved: Iterable[MovedFile], scratch: Path) -> Collected | None:
+        """What is collected now; None if an edit changes more than nodes' texts, and lines."""
         edges = self._edges
         moves: list[EndMoves] = []
         new_nodes: dict[int, SourceNode] = {}
@@ -241,7 +236,6 @@ class _Renewal:
             ends,
             self._texts.with_texts(new_texts, scratch),
             self._rest.skipped,
-            unused_patterns,
             self._rest.dropped_edges,
             None,
             self._rest.keys,

@@ -4,15 +4,7 @@ from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from groundwire_ingest.records import (
-    DerivedNames,
-    FileContents,
-    FileText,
-    MovedFile,
-    SkippedFile,
-    SourceRecord,
-    UnusedPattern,
-)
+from groundwire_ingest.records import DerivedNames, FileContents, FileText, MovedFile, SkippedFile, SourceRecord
 from groundwire_ingest.tree.access_rules import AccessRule, AccessRules
 from groundwire_ingest.tree.code_languages import CODE_LANGUAGES
 from groundwire_ingest.tree.code_of_other_files.protobuf import rpc_names
@@ -98,7 +90,6 @@ class TreeSource:
         """Lists the tree, unless that was done."""
         return self._listed_tree().contents
 
-    @property
     def unused_patterns(self) -> tuple[str, ...]:
         """The patterns of paths to leave out that match nothing."""
         return self._listed_tree().unused_patterns
@@ -155,7 +146,7 @@ class TreeSource:
         return tuple(moved)
 
     def read(self) -> Iterator[SourceRecord]:
-        """Skipped files, unused patterns, then nodes, then facts and edges of nodes that have been yielded."""
+        """Skipped files, then nodes, then facts and edges of nodes that have been yielded."""
         with Workers(FILE_READERS) as workers:
             yield from self._read(workers)
 
@@ -183,7 +174,6 @@ class TreeSource:
         self._access.decide(item.path for item in listed)
         yield DerivedNames()
         yield from (item for item in listed if isinstance(item, SkippedFile))
-        yield from (UnusedPattern(text) for text in self.unused_patterns)
         files = [item for item in listed if isinstance(item, ListedFile)]
         compiled = CompilerIndexes(self._root, (item.path for item in files if item.language == "scip"))
         files = [item for item in files if item.language != "scip"]

@@ -7,6 +7,7 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
+from groundwire_index.files.spans import is_first_of_pair
 from groundwire_index.nodes.source_texts import SourceRuns
 from groundwire_server.engine.line_borders import LINE_FEED, line_around, line_end, line_start
 from groundwire_server.engine.linear_pattern import Span
@@ -85,9 +86,7 @@ class MatchingLines:
             return self
         numbers = np.asarray([line.number for line in self.lines()], dtype=np.int64)
         in_order = np.lexsort((-self.runs.first_lines.take(self.run), numbers, paths))
-        paths, numbers = paths.take(in_order), numbers.take(in_order)
-        is_first = np.append(True, (paths[1:] != paths[:-1]) | (numbers[1:] != numbers[:-1]))
-        return self._taken(in_order[is_first])
+        return self._taken(in_order[is_first_of_pair(paths.take(in_order), numbers.take(in_order))])
 
     def first(self, count: int) -> "MatchingLines":
         """The first `count` lines."""
