@@ -1,5 +1,7 @@
 """The matching lines and files that a response has room for are encoded, and the counts are of all."""
 
+from dataclasses import replace
+
 import pytest
 
 from groundwire_index.limits import RESPONSE_BYTES
@@ -38,3 +40,17 @@ def test_what_a_response_has_no_room_for_is_left_out_from_the_end(
     repositories = [match.scope.repository for match in response.matches]
     repositories += [file.scope.repository for file in response.files]
     assert set(repositories) == {"shop" if scopes else ""}
+
+
+def test_no_part_is_made_behind_the_first_that_has_no_room() -> None:
+    """A part that no message can hold stands for the many that would take memory."""
+    impossible = "\ud800"
+    matches = (*(line(number, 100_000) for number in range(1, 61)), replace(line(61, 1), shown=ShownLine(impossible)))
+    files = (*(FileMatches(SHOP, "p" * 100_000, 1, "") for _ in range(60)), FileMatches(SHOP, impossible, 1, ""))
+    response = encode_text_search(TextSearchResult(matches, files, False, "v1", ()))
+    assert 0 < len(response.matches) < 60
+    assert len(response.files) < 60
+    with pytest.raises(UnicodeEncodeError):
+        encode_text_search(TextSearchResult(matches[-1:], (), False, "v1", ()))
+    with pytest.raises(UnicodeEncodeError):
+        encode_text_search(TextSearchResult((), files[-1:], False, "v1", ()))
