@@ -6,13 +6,16 @@ import random
 import shutil
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 
+from groundwire_index.files.durable_files import locked
 from groundwire_index.nodes.node import NodeAccess
 from groundwire_index.scope import MAX_ID_LENGTH, Scope
+from groundwire_index.store import store
 from groundwire_index.store.loaded import LoadedIndex
 from groundwire_index.store.store import IndexStore
 from groundwire_ingest.build import kept_collection, segments, spool
@@ -296,10 +299,35 @@ def test_what_a_killed_build_has_left_goes_with_a_build_or_a_deletion(
     main.data = folders[1]
     main.files_of_a_build(stages=Stages())
     main.files_of_a_build(stages=Stages())
-    store = IndexStore(folders[1])
-    store.activate(main.scope(2))
-    store.delete(main.scope(1))  # which is not the last one: what the last build keeps stays
+    index_store = IndexStore(folders[1])
+    index_store.activate(main.scope(2))
+    index_store.delete(main.scope(1))  # which is not the last one: what the last build keeps stays
     assert not files_with(folders[1], SECRET)
+
+
+def test_deletions_of_two_branches_at_once_remove_both(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who holds the lock of builds while waiting for that of writers would look like a build to the other deletion."""
+    main, feature = Repository(tmp_path), Repository(tmp_path, "feature")
+    for repository in (main, feature):
+        for _ in range(2):
+            repository.files_of_a_build(stages=Stages())
+    (feature.segments.parent / ".building-killed").mkdir()
+    held: list[str] = []
+    taken: list[tuple[str, ...]] = []
+
+    @contextmanager
+    def recorded(path: Path, refusal: str = "") -> Iterator[None]:
+        if path.parent == feature.segments.parent:
+            taken.append((*held, path.name))
+        with locked(path, refusal):
+            held.append(path.name)
+            yield
+            held.pop()
+
+    monkeypatch.setattr(store, "locked", recorded)
+    IndexStore(main.data).delete(main.scope(1))
+    assert taken == [(".write.lock",), (".write.lock", ".build.lock")]
+    assert not (feature.segments.parent / ".building-killed").exists()
 
 
 def test_patterns_that_match_nothing_are_those_of_the_branch(tmp_path: Path) -> None:
