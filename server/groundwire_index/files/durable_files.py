@@ -69,7 +69,7 @@ def sha256(path: Path) -> str:
 
 
 def of_each_file(function: Callable[[Path], Result], paths: Sequence[Path]) -> Iterator[Result]:
-    """The results of hashing or writing files, in their order; of large files, by several threads at once."""
+    """The results of a function for files, in their order; for large files, several threads work at once."""
     size = sum(path.stat().st_size for path in paths)
     if size <= _THREADED_BYTES:
         yield from map(function, paths)
